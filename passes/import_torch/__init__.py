@@ -1,0 +1,1 @@
+"""What torch-mlir leaves unlowered, or lowers wastefully, becomes TOSA."""

@@ -1,0 +1,1 @@
+"""Graph constants and spirv.ARM.Graph: what the emitter encodes."""

@@ -1,0 +1,1 @@
+"""Order of operators; storage of what lies between segments; constants stored once."""

@@ -1,0 +1,1 @@
+"""One function becomes a sequence of segments: graph, compute, host."""

@@ -1,0 +1,1 @@
+"""Quantised islands become integer TOSA."""

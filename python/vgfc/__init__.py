@@ -1,0 +1,38 @@
+"""vgfc: an MLIR-native compiler from PyTorch models to Arm VGF files.
+
+    program = vgfc.compile(model, (example_input,))
+    program.save("model.vgf")
+    outputs = program.run(example_input)
+
+Importing this package is cheap: torch and the runtimes are imported by the functions that need them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vgfc.compiler import compile, compile_mlir
+    from vgfc.diagnostics import CompileError
+    from vgfc.dialect import register
+    from vgfc.program import Program
+
+__version__ = "0.1.0"
+__all__ = ["CompileError", "Program", "compile", "compile_mlir", "register", "run_pipeline"]
+
+_HOMES = {
+    "compile": "vgfc.compiler",
+    "compile_mlir": "vgfc.compiler",
+    "run_pipeline": "vgfc.compiler",
+    "CompileError": "vgfc.diagnostics",
+    "register": "vgfc.dialect",
+    "Program": "vgfc.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vgfc' has no attribute '{name}'")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

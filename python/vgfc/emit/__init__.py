@@ -1,0 +1,1 @@
+"""Encodes what the module says; no choice is made here."""

@@ -1,0 +1,1 @@
+"""Import only: a model in another form becomes a module; no choice is made here."""

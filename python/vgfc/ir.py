@@ -1,0 +1,247 @@
+"""Typed helpers over the MLIR bindings; the only place that works round their traps.
+
+Shapes are tuples of ints; arrays are numpy, with ml_dtypes for the element types numpy lacks (bf16, fp8) and plain int8 /
+int64 for i4 / i48.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from torch_mlir import ir
+from torch_mlir.dialects import func, tosa
+from torch_mlir.rewrite import RewritePatternSet, walk_and_apply_patterns
+
+Array = NDArray[Any]
+Pattern = Callable[[Any, Any], bool | None]
+
+NO_MATCH = True  # what a rewrite pattern returns when it leaves the operation alone
+
+NUMPY_TYPES: dict[str, Any] = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "i1": np.bool_,
+    "i4": np.int8,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i16": np.int16,
+    "ui16": np.uint16,
+    "i32": np.int32,
+    "i48": np.int64,
+    "i64": np.int64,
+    "index": np.int64,
+}
+BITS = {"i1": 8, "i4": 4, "i48": 48, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8}
+HEX_BLOB = re.compile(r'dense<"0x([0-9A-Fa-f]*)">')
+SCALAR = re.compile(r"0x[0-9A-Fa-f]+|[-+]?[0-9][0-9.eE+-]*")
+
+
+# Types
+
+
+def shape(value: ir.Value | ir.Type) -> tuple[int, ...]:
+    """The static shape of a ranked tensor, () for a scalar one; a dynamic extent is -1."""
+    kind = value if isinstance(value, ir.Type) else value.type
+    ranked = ir.RankedTensorType(kind)
+    return tuple(-1 if ranked.is_dynamic_dim(axis) else ranked.get_dim_size(axis) for axis in range(ranked.rank))
+
+
+def element_type(value: ir.Value | ir.Type) -> ir.Type:
+    """The element type of a ranked tensor."""
+    kind = value if isinstance(value, ir.Type) else value.type
+    return ir.RankedTensorType(kind).element_type
+
+
+def tensor(dimensions: Sequence[int], element: ir.Type) -> ir.RankedTensorType:
+    """The ranked tensor type of this shape and element type."""
+    return ir.RankedTensorType.get(list(dimensions), element)
+
+
+def numpy_type(element: ir.Type) -> Any:
+    """The numpy type that holds values of an MLIR element type; raises KeyError for one that no tensor here has."""
+    return NUMPY_TYPES[str(element)]
+
+
+def size_bytes(kind: ir.Type) -> int:
+    """The bytes that a tensor of this type takes in device memory; i4 counts as stored, two to a byte."""
+    element = element_type(kind)
+    name = str(element)
+    bits = BITS.get(name) or np.dtype(NUMPY_TYPES[name]).itemsize * 8
+    return (int(np.prod(shape(kind), dtype=np.int64)) * bits + 7) // 8
+
+
+def is_float(element: ir.Type) -> bool:
+    """Whether an element type is a floating-point one."""
+    return isinstance(element, ir.FloatType)
+
+
+# Constants
+
+
+def array_of(attribute: ir.Attribute) -> Array:
+    """The values of a dense elements attribute, in its shape.
+
+    Raises ValueError for an attribute whose bytes the bindings do not give out (dense_resource).
+    """
+    if isinstance(attribute, ir.DenseResourceElementsAttr):
+        raise ValueError("expected inline values (dense<...>), found dense_resource")
+    dense = cast(Any, attribute)
+    dimensions = shape(dense.type)
+    element = element_type(dense.type)
+    name = str(element)
+    wanted = NUMPY_TYPES[name]
+    if name in ("bf16", "f8E4M3FN", "f8E5M2", "i4", "i48"):
+        values = _parse_dense_text(str(dense), name, dense.is_splat)
+    else:
+        values = np.asarray(dense)
+    if values.dtype != wanted:
+        values = values.astype(wanted)
+    return np.broadcast_to(values.reshape(-1)[:1] if dense.is_splat else values.reshape(dimensions), dimensions)
+
+
+def _parse_dense_text(text: str, name: str, is_splat: bool) -> Array:
+    """Values of the element types for which the bindings have no buffer, from the printed form."""
+    wanted = NUMPY_TYPES[name]
+    storage = np.dtype(wanted)
+    blob = HEX_BLOB.match(text)
+    if blob is None:
+        body = text[: text.rindex(":")].removeprefix("dense<")
+        unsigned = np.dtype(f"u{storage.itemsize}")
+        values = [
+            np.array(int(word, 16), unsigned).view(storage)
+            if word.startswith("0x")
+            else np.array(float(word), storage)
+            if name[0] != "i"
+            else np.array(int(word), storage)
+            for word in SCALAR.findall(body)
+        ]
+        return np.array(values, storage)
+    raw = np.frombuffer(bytes.fromhex(blob[1]), np.uint8)
+    if name == "i48":
+        padded = np.zeros((raw.size // 6, 8), np.uint8)
+        padded[:, :6] = raw.reshape(-1, 6)
+        return (padded.view(np.int64).reshape(-1) << 16) >> 16
+    if name == "i4":
+        return ((raw.astype(np.int8) << 4) >> 4).astype(np.int8)
+    return raw.view(storage)
+
+
+def dense(values: Array, element: ir.Type) -> ir.DenseElementsAttr:
+    """A dense elements attribute of `element` type; stored as a splat when all values are the same bits."""
+    values = np.ascontiguousarray(values, dtype=numpy_type(element))
+    kind = tensor(values.shape, element)
+    if values.size > 1 and _is_splat(values):
+        values = values.reshape(-1)[:1]
+    if str(element) == "i48":
+        return ir.DenseElementsAttr.get(np.ascontiguousarray(values.reshape(-1, 1).view(np.uint8)[:, :6]), type=kind)
+    return ir.DenseElementsAttr.get(
+        values.view(np.uint8) if values.ndim else values.reshape(1).view(np.uint8), type=kind
+    )
+
+
+def _is_splat(values: Array) -> bool:
+    raw = values.reshape(-1).view(
+        f"V{values.dtype.itemsize}" if values.dtype.itemsize > 8 else f"u{values.dtype.itemsize}"
+    )
+    return bool((raw == raw[0]).all())
+
+
+def constant(values: Array, element: ir.Type) -> ir.Value:
+    """A new `tosa.const` at the current insertion point and location."""
+    attribute = dense(values, element)
+    return tosa.ConstOp(attribute.type, attribute).output
+
+
+def constant_value(value: ir.Value) -> Array | None:
+    """The array behind a value made by `tosa.const` (or `arith.constant` of a tensor), None for any other value."""
+    owner = defining(value)
+    if owner is None or owner.name not in ("tosa.const", "arith.constant"):
+        return None
+    attribute = owner.attributes["values" if owner.name == "tosa.const" else "value"]
+    return array_of(attribute) if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+def splat_value(value: ir.Value) -> float | int | bool | None:
+    """The one number that a constant consists of, None when the value is no constant or has several."""
+    owner = defining(value)
+    if owner is None or owner.name != "tosa.const":
+        return None
+    attribute = owner.attributes["values"]
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        return None
+    return cast("float | int | bool", array_of(attribute).reshape(-1)[0].item())
+
+
+def const_shape(dimensions: Sequence[int]) -> ir.Value:
+    """A new `tosa.const_shape` at the current insertion point and location."""
+    values = np.array(list(dimensions), np.int64)
+    kind = ir.Type.parse(f"!tosa.shape<{len(values)}>")
+    attribute = ir.DenseElementsAttr.get(values.view(np.uint8), type=tensor([len(values)], ir.IndexType.get()))
+    return ir.Operation.create("tosa.const_shape", results=[kind], attributes={"values": attribute}).result
+
+
+def shape_value(value: ir.Value) -> tuple[int, ...] | None:
+    """The numbers behind a value made by `tosa.const_shape`, None for any other value."""
+    owner = defining(value)
+    if owner is None or owner.name != "tosa.const_shape":
+        return None
+    return tuple(int(number) for number in np.asarray(owner.attributes["values"]).reshape(-1))
+
+
+# Operations and uses
+
+
+def defining(value: ir.Value) -> ir.Operation | None:
+    """The operation that makes `value`, None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else cast(ir.Operation, owner.operation)
+
+
+def has_one_use(value: ir.Value) -> bool:
+    """Whether exactly one operand anywhere reads `value`."""
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
+
+
+def functions(module: ir.Module) -> list[func.FuncOp]:
+    """The functions of a module that have a body, in order; a list, so that the module may change meanwhile."""
+    return [op for op in list(module.body.operations) if isinstance(op, func.FuncOp) and not op.is_external]
+
+
+def entry(module: ir.Module) -> func.FuncOp | None:
+    """The one public function with a body, None when there is none or there are several."""
+    public = [op for op in functions(module) if "sym_visibility" not in op.attributes]
+    return public[0] if len(public) == 1 else None
+
+
+def operations(function: func.FuncOp) -> Iterator[ir.Operation]:
+    """The operations of a function's first block without its terminator, from a list made now."""
+    for op in list(function.entry_block.operations)[:-1]:
+        yield op.operation
+
+
+def apply_patterns(module: ir.Module, *patterns: tuple[Any, Pattern]) -> None:
+    """Walk the module once and try each (operation class or name, pattern) on the operations that fit.
+
+    A pattern returns NO_MATCH to leave an operation alone and None after changing it.
+    """
+    pattern_set = RewritePatternSet()
+    for root, pattern in patterns:
+        pattern_set.add(root, pattern)
+    walk_and_apply_patterns(module.operation, pattern_set.freeze())
+
+
+def int_list(attribute: ir.Attribute) -> list[int]:
+    """The numbers of a dense i32/i64 array attribute or of an ArrayAttr of integers."""
+    if isinstance(attribute, ir.ArrayAttr):
+        return [ir.IntegerAttr(item).value for item in attribute]
+    return [int(number) for number in cast(Any, attribute)]

@@ -1,0 +1,439 @@
+"""Passes written in Python, textual pipelines that mix them with upstream's, and running such pipelines.
+
+A pass is a frozen dataclass whose fields are its options:
+
+    @register
+    @dataclass(frozen=True)
+    class FoldThings(Pass):
+        name = "vgf-fold-things"
+        max_size_bytes: int = 1024
+
+        def run(self, module: ir.Module) -> None: ...
+
+The text `builtin.module(func.func(canonicalize,cse),vgf-fold-things{max-size-bytes=16})` is parsed here into steps; each
+step is one pass, ours or upstream's, and is run alone, so that printing, timing and checking work the same for both.
+This is the only module that uses MLIR's PassManager.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_type_hints
+
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
+
+from vgfc.diagnostics import CompileError, PassFailure
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINT_GROUP = "vgfc.passes"
+ROOT = "builtin.module"
+
+
+class PipelineError(CompileError):
+    """The text of a pipeline cannot be understood: unknown pass, unknown option, wrong nesting, bad syntax."""
+
+
+class Pass(ABC):
+    """A transformation of a module. Subclasses are frozen dataclasses; their fields are the options."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def run(self, module: ir.Module) -> None:
+        """Transform `module` in place; raises PassFailure (see `vgfc.diagnostics.fail`) on input it cannot handle."""
+
+    @classmethod
+    def from_options(cls, options: dict[str, str]) -> Pass:
+        """The pass with options given as text; raises PipelineError for an unknown option or a value of another type."""
+        fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        types = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for key, text in options.items():
+            if key not in fields:
+                known = ", ".join(fields) or "none"
+                raise PipelineError(f"pass '{cls.name}' has no option '{key}'; its options are: {known}")
+            values[fields[key].name] = _parse_option(cls.name, key, text, types[fields[key].name])
+        missing = [
+            key
+            for key, field in fields.items()
+            if key not in options
+            and field.default is dataclasses.MISSING
+            and field.default_factory is dataclasses.MISSING
+        ]
+        if missing:
+            raise PipelineError(f"pass '{cls.name}' needs the option '{missing[0]}'")
+        return cls(**values)
+
+    def to_text(self) -> str:
+        """How a pipeline names this pass: options only where they differ from their defaults."""
+        shown = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                shown.append(f"{field.name.replace('_', '-')}={text}")
+        return f"{self.name}{{{' '.join(shown)}}}" if shown else self.name
+
+
+def _parse_option(pass_name: str, key: str, text: str, wanted: Any) -> Any:
+    if wanted is bool:
+        if text not in ("true", "false", "1", "0"):
+            raise PipelineError(f"option '{key}' of pass '{pass_name}': expected true or false, found '{text}'")
+        return text in ("true", "1")
+    if wanted in (int, float):
+        try:
+            return wanted(text)
+        except ValueError:
+            kind = "an integer" if wanted is int else "a number"
+            raise PipelineError(f"option '{key}' of pass '{pass_name}': expected {kind}, found '{text}'") from None
+    return text
+
+
+_registered: dict[str, type[Pass]] = {}
+
+
+PassType = TypeVar("PassType", bound=type[Pass])
+
+
+def register(cls: PassType) -> PassType:
+    """Class decorator: makes a pass known by its name."""
+    _registered[cls.name] = cls
+    return cls
+
+
+@cache
+def _built_in_modules() -> dict[str, str]:
+    """Pass name to module name, from the files' names alone: looking a pass up imports no other."""
+    root = Path(__file__).parent / "passes"
+    return {
+        "vgf-" + path.stem.replace("_", "-"): f"vgfc.passes.{path.parent.name}.{path.stem}"
+        for path in sorted(root.glob("*/*.py"))
+        if not path.stem.startswith("_")
+    }
+
+
+@cache
+def _external_entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # 12 ms, which a pipeline of known passes need not pay
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def find_pass(name: str) -> type[Pass] | None:
+    """The pass of this name, importing its file if need be; None when no such pass of ours (or of a plug-in) exists."""
+    if name not in _registered and name in _built_in_modules():
+        importlib.import_module(_built_in_modules()[name])
+    if name not in _registered and name not in upstream_pass_names() and name in _external_entry_points():
+        register(_external_entry_points()[name].load())
+    return _registered.get(name)
+
+
+def all_passes() -> dict[str, tuple[type[Pass], str]]:
+    """Every pass of ours and of plug-ins: name to (class, where it comes from: `vgfc` or the distribution's name)."""
+    found = {}
+    for name in _built_in_modules():
+        cls = find_pass(name)
+        assert cls is not None, f"{_built_in_modules()[name]} does not register '{name}'"
+        found[name] = (cls, "vgfc")
+    for name, point in _external_entry_points().items():
+        cls = find_pass(name)
+        if cls is not None and name not in found:
+            found[name] = (cls, point.dist.name if point.dist else point.value)
+    return dict(sorted(found.items()))
+
+
+# Pipelines
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass of a pipeline: where it is nested, its name, and the pass itself when it is one of ours."""
+
+    anchors: tuple[str, ...]
+    text: str
+    python_pass: Pass | None
+
+    @property
+    def name(self) -> str:
+        """The pass's name without options."""
+        return self.text.split("{")[0]
+
+    def pipeline(self) -> str:
+        """The step alone, as a pipeline from the root."""
+        text = self.text
+        for anchor in reversed(self.anchors):
+            text = f"{anchor}({text})"
+        return text
+
+
+@dataclass(frozen=True)
+class _Element:
+    name: str
+    options: str | None
+    children: tuple[_Element, ...] | None
+
+
+TOKEN = re.compile(r"[A-Za-z0-9_.+-]+")
+
+
+class _Parser:
+    """Recursive descent over MLIR's textual pipeline grammar: name, name{options}, anchor(list)."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def error(self, wanted: str) -> PipelineError:
+        found = f"'{self.text[self.at]}'" if self.at < len(self.text) else "the end of the text"
+        return PipelineError(f"pass pipeline '{self.text}': expected {wanted} at column {self.at + 1}, found {found}")
+
+    def skip_space(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def peek(self) -> str:
+        self.skip_space()
+        return self.text[self.at] if self.at < len(self.text) else ""
+
+    def parse_list(self, closing: str) -> tuple[_Element, ...]:
+        elements: list[_Element] = []
+        if self.peek() == closing:
+            return ()
+        while True:
+            elements.append(self.parse_element())
+            if self.peek() != ",":
+                return tuple(elements)
+            self.at += 1
+
+    def parse_element(self) -> _Element:
+        self.skip_space()
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
+            raise self.error("a pass name")
+        self.at = match.end()
+        options = self.parse_options() if self.peek() == "{" else None
+        if self.peek() != "(":
+            return _Element(match[0], options, None)
+        self.at += 1
+        children = self.parse_list(")")
+        if self.peek() != ")":
+            raise self.error("',' or ')'")
+        self.at += 1
+        return _Element(match[0], options, children)
+
+    def parse_options(self) -> str:
+        start, depth, quote = self.at + 1, 0, ""
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if quote:
+                quote = "" if char == quote else quote
+            elif char in "'\"":
+                quote = char
+            elif char == "{":
+                depth += 1
+            elif char == "}":
+                depth -= 1
+                if depth == 0:
+                    self.at += 1
+                    return self.text[start : self.at - 1]
+            self.at += 1
+        raise self.error("'}'")
+
+
+OPTION = re.compile(r"\s*([A-Za-z0-9_-]+)(?:=(\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s]*))?")
+
+
+def parse_options(text: str) -> dict[str, str]:
+    """`a=1 b="x y" flag` as a dictionary; a name alone means true."""
+    options: dict[str, str] = {}
+    position = 0
+    text = text.strip()
+    while position < len(text):
+        match = OPTION.match(text, position)
+        if match is None:
+            raise PipelineError(f"pass options '{text}': expected name=value at column {position + 1}")
+        value = match[2]
+        options[match[1]] = "true" if value is None else value[1:-1] if value[:1] in ("'", '"', "{") else value
+        position = match.end()
+    return options
+
+
+NamedPipelines = dict[str, Callable[[], str]]
+
+
+def parse_pipeline(text: str, named: NamedPipelines | None = None, context: ir.Context | None = None) -> list[Step]:
+    """The steps of `builtin.module(...)`; names in `named` are replaced by the pipelines they stand for.
+
+    `context` is only asked which upstream passes there are; a new one is made for that when none is given.
+
+    Raises PipelineError for bad syntax, unknown passes and options, and a pass of ours that is nested in an operation
+    other than the module.
+    """
+    parser = _Parser(text)
+    elements = parser.parse_list("")
+    if parser.peek():
+        raise parser.error("',' or the end of the text")
+    if len(elements) != 1 or elements[0].name != ROOT or elements[0].children is None:
+        raise PipelineError(f"pass pipeline '{text}': expected {ROOT}(...) around the passes")
+    context = context or ir.Context()
+    steps: list[Step] = []
+    for child in elements[0].children:
+        _add_steps(child, (ROOT,), named or {}, context, steps)
+    return steps
+
+
+def _add_steps(
+    element: _Element, anchors: tuple[str, ...], named: NamedPipelines, context: ir.Context, steps: list[Step]
+) -> None:
+    if element.children is not None:
+        for child in element.children:
+            _add_steps(child, (*anchors, element.name), named, context, steps)
+        return
+    if element.name in named:
+        if element.options is not None:
+            raise PipelineError(f"pipeline '{element.name}' takes no options, found '{{{element.options}}}'")
+        steps += parse_pipeline(named[element.name](), named, context)
+        return
+    cls = find_pass(element.name)
+    if cls is None:
+        step = Step(anchors, element.name + (f"{{{element.options}}}" if element.options is not None else ""), None)
+        _check_native(step, named, context)
+        steps.append(step)
+        return
+    if anchors != (ROOT,):
+        raise PipelineError(f"pass '{element.name}' runs on {ROOT}, found it nested in {anchors[-1]}")
+    python_pass = cls.from_options(parse_options(element.options or ""))
+    steps.append(Step(anchors, python_pass.to_text(), python_pass))
+
+
+def _check_native(step: Step, named: NamedPipelines, context: ir.Context) -> None:
+    """Let MLIR parse a step of its own passes; its complaint, or the names that come near, become the error."""
+    try:
+        with context:
+            PassManager.parse(step.pipeline())
+        return
+    except ValueError as error:
+        text = str(error)
+    if "does not refer to a registered pass" in text:
+        import difflib  # only when something is misspelt
+
+        candidates = [*_built_in_modules(), *_external_entry_points(), *named, *upstream_pass_names()]
+        close = difflib.get_close_matches(step.name, candidates, n=5, cutoff=0.5)
+        hint = f"; near it: {', '.join(close)}" if close else ""
+        raise PipelineError(f"unknown pass '{step.name}'{hint} (vgf-opt --list-passes lists all)")
+    raise PipelineError(f"pass '{step.text}': {' '.join(text.split())}")
+
+
+@cache
+def upstream_pass_names() -> frozenset[str]:
+    """The passes that the MLIR bindings carry, from a generated list (`tools/generate_docs.py`)."""
+    path = Path(__file__).parent / "upstream_passes.json"
+    return frozenset(json.loads(path.read_text(encoding="utf-8")))
+
+
+def pipeline_text(steps: Iterable[Step]) -> str:
+    """The steps as one textual pipeline that parses back to them; neighbours with one nesting share it."""
+    parts: list[str] = []
+    group: list[str] = []
+    nesting: tuple[str, ...] = ()
+
+    def flush() -> None:
+        if group:
+            parts.append("(".join([*nesting, ",".join(group)]) + ")" * len(nesting) if nesting else ",".join(group))
+            group.clear()
+
+    for step in steps:
+        if step.anchors[1:] != nesting:
+            flush()
+            nesting = step.anchors[1:]
+        group.append(step.text)
+    flush()
+    return f"{ROOT}({','.join(parts)})"
+
+
+# Running
+
+
+class Instrumentation:
+    """Called around every step; the base class does nothing."""
+
+    def before_step(self, step: Step, module: ir.Module) -> None:
+        """`step` is about to run on `module`."""
+
+    def after_step(self, step: Step, module: ir.Module, seconds: float) -> None:
+        """`step` ran and its result verified."""
+
+    def failed_step(self, step: Step, module: ir.Module) -> None:
+        """`step` failed; `module` may be half rewritten."""
+
+
+def run_steps(
+    steps: Sequence[Step], module: ir.Module, instrumentations: Sequence[Instrumentation] = (), verify: bool = True
+) -> None:
+    """Run `steps` in order on `module`, in place.
+
+    Raises CompileError where a pass fails or leaves invalid IR; diagnostics go to the context's handlers when the
+    context was told so (`context.emit_error_diagnostics = True`), as with upstream's own PassManager.
+    """
+    for step in steps:
+        for instrumentation in instrumentations:
+            instrumentation.before_step(step, module)
+        start = time.perf_counter()
+        try:
+            _run_step(step, module, verify)
+        except CompileError:
+            for instrumentation in instrumentations:
+                instrumentation.failed_step(step, module)
+            raise
+        seconds = time.perf_counter() - start
+        for instrumentation in instrumentations:
+            instrumentation.after_step(step, module, seconds)
+
+
+def _run_step(step: Step, module: ir.Module, verify: bool) -> None:
+    context = module.context
+    if step.python_pass is None:
+        with context:
+            manager = PassManager.parse(step.pipeline())
+            manager.enable_verifier(verify)
+            try:
+                manager.run(module.operation)
+            except ir.MLIRError as error:
+                raise _native_failure(step, error) from None
+        return
+    try:
+        with context, ir.Location.unknown():
+            step.python_pass.run(module)
+    except PassFailure as failure:
+        if context.emit_error_diagnostics:
+            failure.location.emit_error(failure.message)
+        raise
+    if verify:
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            raise _native_failure(step, error) from None
+
+
+def _native_failure(step: Step, error: ir.MLIRError) -> CompileError:
+    details = error.error_diagnostics
+    if not details:
+        return CompileError(f"pass '{step.name}' failed")
+    return CompileError(f"pass '{step.name}' failed: {details[0].message}", details[0].location)
+
+
+def run_pipeline(module: ir.Module, text: str, named: NamedPipelines | None = None, verify: bool = True) -> None:
+    """Parse a textual pipeline and run it on `module`, in place; raises PipelineError and CompileError."""
+    run_steps(parse_pipeline(text, named, module.context), module, verify=verify)

@@ -1,0 +1,35 @@
+"""The pipelines that a model goes through, as lists one can read; each has a name that textual pipelines may use.
+
+`vgf-opt --vgf-pipeline=tosa-to-vgf --dump-pass-pipeline` prints what a name stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+TORCH_TO_TOSA = [
+    "vgf-convert-torch-to-tosa",
+]
+
+SIMPLIFY = [
+    "func.func(canonicalize,cse)",
+]
+
+LOWER = [
+    "vgf-outline-segments",
+    "vgf-assign-graph-constants",
+    "vgf-isolate-graph-segments",
+    "builtin.module(tosa-to-spirv-tosa,spirv.module(spirv-lower-abi-attrs,spirv-update-vce))",
+]
+
+
+def _text(passes: list[str]) -> str:
+    return f"builtin.module({','.join(passes)})"
+
+
+PIPELINES: dict[str, Callable[[], str]] = {
+    "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
+    "tosa-simplify": lambda: _text(SIMPLIFY),
+    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *LOWER]),
+    "tosa-lower": lambda: _text(LOWER),
+}

@@ -1,0 +1,293 @@
+"""vgf-opt: what mlir-opt is to MLIR, for vgfc's passes and every upstream pass.
+
+Reads MLIR text or bytecode from a file or standard input, runs passes, prints the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch_mlir import ir
+
+from vgfc import diagnostics
+from vgfc.diagnostics import CompileError
+from vgfc.dialect import make_context, register
+from vgfc.files import read_bytes, write_atomically
+from vgfc.instrumentation import PrintIR, Timing, reproducer_text
+from vgfc.passmanager import (
+    Instrumentation,
+    PipelineError,
+    Step,
+    all_passes,
+    parse_pipeline,
+    pipeline_text,
+    run_steps,
+    upstream_pass_names,
+)
+from vgfc.pipeline import PIPELINES
+
+SPLIT = re.compile(r"^// -----[^\n]*\n", re.MULTILINE)
+REPRODUCER = re.compile(r'mlir_reproducer:\s*\{\s*pipeline:\s*"((?:[^"\\]|\\.)*)"')
+BYTECODE_MAGIC = b"ML\xefR"
+EXAMPLE = (
+    "example: vgf-opt model.mlir --pass-pipeline='builtin.module(func.func(canonicalize),vgf-fold-clamps)' -o out.mlir"
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; names are mlir-opt's where the meaning is."""
+    result = argparse.ArgumentParser(
+        "vgf-opt", description=__doc__.split("\n\n")[0], epilog=EXAMPLE, allow_abbrev=False
+    )
+    result.add_argument("input", nargs="?", default="-", help="MLIR text or bytecode; - is standard input (default)")
+    result.add_argument(
+        "-o", dest="output", default="-", metavar="FILE", help="where to write (default: standard output)"
+    )
+    what = result.add_argument_group("passes").add_mutually_exclusive_group()
+    what.add_argument("--pass-pipeline", metavar="TEXT", help="builtin.module(...) with the passes to run")
+    what.add_argument("-p", dest="passes", metavar="A,B,C", help="short for --pass-pipeline='builtin.module(A,B,C)'")
+    what.add_argument("--vgf-pipeline", metavar="NAME", help=f"a named pipeline: {', '.join(PIPELINES)}")
+    what.add_argument("--run-reproducer", action="store_true", help="run the pipeline that the input file carries")
+    result.add_argument(
+        "--dump-pass-pipeline", action="store_true", help="print the expanded pipeline to standard error"
+    )
+    result.add_argument(
+        "--split-input-file", action="store_true", help="treat pieces between '// -----' lines on their own"
+    )
+    result.add_argument(
+        "--verify-diagnostics", action="store_true", help="check expected-error comments instead of failing"
+    )
+    result.add_argument("--no-verify", action="store_true", help="do not verify the module after each pass")
+    result.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
+    result.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
+    result.add_argument("--mlir-print-ir-before", metavar="PASSES", default="", help="print IR before these passes")
+    result.add_argument("--mlir-print-ir-after", metavar="PASSES", default="", help="print IR after these passes")
+    result.add_argument("--mlir-print-ir-before-all", action="store_true", help="print IR before each pass")
+    result.add_argument("--mlir-print-ir-after-all", action="store_true", help="print IR after each pass")
+    result.add_argument(
+        "--mlir-print-ir-after-change", action="store_true", help="print IR after passes that changed it"
+    )
+    result.add_argument("--mlir-elide-elementsattrs-if-larger", type=int, metavar="N", help="elide larger constants")
+    result.add_argument("--mlir-timing", action="store_true", help="print the time each pass took to standard error")
+    result.add_argument(
+        "--mlir-pass-pipeline-crash-reproducer", metavar="FILE", help="where a failing pass leaves its reproducer"
+    )
+    result.add_argument("--allow-unregistered-dialect", action="store_true", help="accept operations nobody defined")
+    result.add_argument("--list-passes", action="store_true", help="list the passes, and where each comes from")
+    result.add_argument("--show-dialects", action="store_true", help="list the dialects that the input may use")
+    return result
+
+
+def split_pieces(content: bytes, split: bool) -> list[bytes]:
+    """The pieces of a file between its '// -----' lines, each padded so that its lines keep their numbers."""
+    if not split or content.startswith(BYTECODE_MAGIC):
+        return [content]
+    text = content.decode("utf-8", errors="replace")
+    pieces, start = [], 0
+    for match in [*SPLIT.finditer(text), None]:
+        end = match.start() if match else len(text)
+        pieces.append(("\n" * text.count("\n", 0, start) + text[start:end]).encode())
+        start = match.end() if match else end
+    return pieces
+
+
+def text_of(piece: bytes) -> str | None:
+    """The piece as text, None for bytecode."""
+    return None if piece.startswith(BYTECODE_MAGIC) else piece.decode("utf-8", errors="replace")
+
+
+def chosen_pipeline(arguments: argparse.Namespace, content: bytes) -> str:
+    """The text of the pipeline that the command line, or the reproducer in the input, asks for."""
+    if arguments.run_reproducer:
+        match = REPRODUCER.search(content.decode("utf-8", errors="replace"))
+        if match is None:
+            raise PipelineError("--run-reproducer: expected an input with a mlir_reproducer resource, found none")
+        return match[1].replace('\\"', '"').replace("\\\\", "\\")
+    if arguments.vgf_pipeline is not None:
+        if arguments.vgf_pipeline not in PIPELINES:
+            raise PipelineError(f"no pipeline is named '{arguments.vgf_pipeline}'; there are: {', '.join(PIPELINES)}")
+        return PIPELINES[arguments.vgf_pipeline]()
+    if arguments.passes is not None:
+        return f"builtin.module({arguments.passes})"
+    return arguments.pass_pipeline or "builtin.module()"
+
+
+class Session:
+    """One run of the tool over one input."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.timing = Timing()
+        self.messages: list[diagnostics.Message] = []
+        self.steps: list[Step] = []
+        self.context = make_context()
+        self.context.allow_unregistered_dialects = arguments.allow_unregistered_dialect
+        self.context.emit_error_diagnostics = True
+        self.context.attach_diagnostic_handler(self.collect)
+
+    def instrumentations(self) -> list[Instrumentation]:
+        """What watches the run, by the flags given."""
+        arguments = self.arguments
+        found: list[Instrumentation] = [self.timing]
+        names_before = set(filter(None, arguments.mlir_print_ir_before.split(",")))
+        names_after = set(filter(None, arguments.mlir_print_ir_after.split(",")))
+        after_all = arguments.mlir_print_ir_after_all or arguments.mlir_print_ir_after_change
+        if names_before or names_after or arguments.mlir_print_ir_before_all or after_all:
+            found.append(
+                PrintIR(
+                    sys.stderr,
+                    before=None if arguments.mlir_print_ir_before_all else names_before,
+                    after=None if after_all else names_after,
+                    only_changes=arguments.mlir_print_ir_after_change,
+                    debug_info=arguments.mlir_print_debuginfo,
+                )
+            )
+        return found
+
+    def collect(self, diagnostic: ir.Diagnostic) -> bool:
+        """Diagnostic handler."""
+        self.messages += diagnostics.flatten(diagnostic)
+        return True
+
+    def parse(self, piece: bytes) -> ir.Module:
+        """The piece as a module; raises MLIRError after collecting what is wrong with it."""
+        with self.context:
+            return ir.Module.parse(piece if text_of(piece) is None else text_of(piece))
+
+    def run(self, piece: bytes) -> ir.Module | None:
+        """The transformed module, None when it failed; what went wrong is in `self.messages`."""
+        self.messages.clear()
+        try:
+            module = self.parse(piece)
+        except ir.MLIRError as error:
+            if not self.messages:
+                self.messages.append(diagnostics.Message("error", str(error), None))
+            return None
+        done: list[Step] = []
+
+        class Count(Instrumentation):
+            def after_step(self, step: Step, module: ir.Module, seconds: float) -> None:
+                done.append(step)
+
+        try:
+            run_steps(self.steps, module, [Count(), *self.instrumentations()], verify=not self.arguments.no_verify)
+        except CompileError as error:
+            if not any(message.severity == "error" for message in self.messages):
+                self.messages.append(diagnostics.Message("error", error.message, error.source))
+            if not self.arguments.verify_diagnostics:
+                self.leave_reproducer(piece, len(done))
+            return None
+        return module
+
+    def leave_reproducer(self, piece: bytes, failed: int) -> None:
+        """Write the module as it was before the step that failed, and that step."""
+        step = self.steps[failed]
+        path = self.arguments.mlir_pass_pipeline_crash_reproducer or f"{step.name}.reproducer.mlir"
+        module = self.parse(piece)
+        run_steps(self.steps[:failed], module, verify=False)
+        write_atomically(path, reproducer_text(module, [step]).encode())
+        note = f"reproducer written to {path}: replay it with vgf-opt --run-reproducer {path}"
+        self.messages.append(diagnostics.Message("note", note, None))
+
+
+def list_passes() -> None:
+    """Print every pass: its name, where it comes from, what it does."""
+    for name, (cls, origin) in all_passes().items():
+        module_doc = sys.modules[cls.__module__].__doc__ or ""
+        summary = module_doc.split("\n")[0].removeprefix(f"{name}:").strip()
+        print(f"{name:40} {origin:12} {summary}")
+    for name in PIPELINES:
+        print(f"{name:40} {'vgfc':12} named pipeline")
+    for name in sorted(upstream_pass_names()):
+        print(f"{name:40} upstream")
+
+
+def show_dialects() -> None:
+    """Print the dialects that are registered."""
+    import torch_mlir.dialects
+
+    folder = Path(next(iter(torch_mlir.dialects.__path__)))
+    names = {path.name.split("_ops_gen.py")[0].strip("_") for path in folder.glob("*_ops_gen.py")} | {"quant", "vgf"}
+    context = ir.Context()
+    register(context)
+    found = []
+    for name in names:
+        try:
+            context.get_dialect_descriptor(name)
+        except ValueError:
+            continue
+        found.append(name)
+    print("Available Dialects: " + ", ".join(sorted(found)))
+
+
+def output_of(module: ir.Module, arguments: argparse.Namespace) -> bytes:
+    """The module as it is to be written."""
+    if arguments.emit_bytecode:
+        import io
+
+        stream = io.BytesIO()
+        module.operation.write_bytecode(stream)
+        return stream.getvalue()
+    text = module.operation.get_asm(
+        enable_debug_info=arguments.mlir_print_debuginfo,
+        large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
+    )
+    return f"{text.rstrip()}\n".encode()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    if arguments.list_passes:
+        list_passes()
+        return 0
+    if arguments.show_dialects:
+        show_dialects()
+        return 0
+    try:
+        content = read_bytes(arguments.input)
+        session = Session(arguments)
+        session.steps = steps = parse_pipeline(chosen_pipeline(arguments, content), PIPELINES, session.context)
+    except CompileError as error:
+        print(f"vgf-opt: {error}", file=sys.stderr)
+        return 1
+    if arguments.dump_pass_pipeline:
+        print(f"Pass Manager with {len(steps)} passes:\n{pipeline_text(steps)}", file=sys.stderr)
+    outputs: list[bytes] = []
+    failed = False
+    for piece in split_pieces(content, arguments.split_input_file):
+        module = session.run(piece)
+        if arguments.verify_diagnostics:
+            expected = diagnostics.parse_expectations(text_of(piece) or "")
+            problems = diagnostics.check_expectations(expected, session.messages)
+            for problem in problems:
+                print(f"{arguments.input}: {problem}", file=sys.stderr)
+            failed |= bool(problems)
+        else:
+            for message in session.messages:
+                print(diagnostics.render(message, arguments.input, text_of(piece)), file=sys.stderr)
+            failed |= module is None
+        if module is not None:
+            outputs.append(output_of(module, arguments))
+    if arguments.mlir_timing:
+        print(session.timing.table(), file=sys.stderr)
+    if not failed:
+        write_atomically(arguments.output, b"\n// -----\n".join(outputs))
+    return int(failed)
+
+
+def run() -> None:
+    """The console command: `main`, then out at once (taking MLIR's contexts down would cost a fifth of a short run)."""
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    run()
