@@ -223,6 +223,13 @@ def entry(module: ir.Module) -> func.FuncOp | None:
     return public[0] if len(public) == 1 else None
 
 
+def segment_kind(function: func.FuncOp) -> str | None:
+    """What `vgf.segment` says of a function: "graph", "compute", "host"; None for one that is no segment."""
+    if "vgf.segment" not in function.attributes:
+        return None
+    return ir.StringAttr(function.attributes["vgf.segment"]).value
+
+
 def operations(function: func.FuncOp) -> Iterator[ir.Operation]:
     """The operations of a function's first block without its terminator, from a list made now."""
     for op in list(function.entry_block.operations)[:-1]:

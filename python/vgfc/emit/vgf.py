@@ -1,0 +1,228 @@
+"""VGF bytes of a lowered module: a plan is read off the module as plain data, then encoded.
+
+The module is what `tosa-to-vgf` leaves: an entry that calls segments in dispatch order, a declaration for each segment, the
+graph segments' SPIR-V in modules of their own, and the graph constants' values in ml_program.global operations.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import vgfpy
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+from vgfc import ir as helpers
+from vgfc.diagnostics import CompileError, fail
+from vgfc.emit.spirv import serialize
+from vgfc.interface import entry_function, ports
+
+TENSOR = 1000460000  # VK_DESCRIPTOR_TYPE_TENSOR_ARM
+VULKAN_HEADER_VERSION = 321  # the first with VK_ARM_data_graph
+# VkFormat of each element type (Vulkan specification, "Formats"; the last four from VK_ARM_tensors and relatives).
+FORMATS = {
+    "ui8": 13,
+    "i8": 14,
+    "i4": 14,
+    "ui16": 74,
+    "i16": 75,
+    "f16": 76,
+    "i32": 99,
+    "f32": 100,
+    "i64": 111,
+    "i48": 111,
+    "i1": 1000460000,
+    "bf16": 1000460001,
+    "f8E4M3FN": 1000460002,
+    "f8E5M2": 1000460003,
+}
+
+
+@dataclass
+class Resource:
+    """An entry of the resource table; `values` only for constants."""
+
+    category: str
+    vk_format: int
+    shape: tuple[int, ...]
+    alias_group: int | None = None
+    values: helpers.Array | None = None
+
+
+@dataclass
+class Segment:
+    """A segment and the resources that its descriptor bindings 0, 1, ... stand for: inputs, then outputs."""
+
+    name: str
+    kind: str
+    entry_point: str
+    code: bytes
+    inputs: list[int]
+    outputs: list[int]
+    constants: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass
+class Plan:
+    """Everything that the file will say. Numbers refer to `resources`."""
+
+    resources: list[Resource]
+    segments: list[Segment]
+    inputs: list[int]
+    outputs: list[int]
+    input_names: list[str]
+    output_names: list[str]
+
+
+def plan_of(module: ir.Module) -> Plan:
+    """What a lowered module says about its file; raises CompileError where it does not say enough."""
+    function = entry_function(module)
+    symbols = {ir.StringAttr(op.attributes["sym_name"]).value: op.operation for op in module.body.operations}
+    input_ports, output_ports = ports(module)
+    resources: list[Resource] = []
+
+    def add(category: str, kind: ir.Type, alias_group: int | None = None) -> int:
+        dimensions, element = helpers.shape(kind), str(helpers.element_type(kind))
+        resources.append(Resource(category, FORMATS[element], dimensions, alias_group))
+        return len(resources) - 1
+
+    number_of: dict[ir.Value, int] = {}
+    for argument in function.arguments:
+        number_of[argument] = add("INPUT", argument.type)
+    *calls, last = list(function.entry_block.operations)
+    returned = list(last.operands)
+    for value in returned:
+        if value in number_of:
+            raise fail(function, "expected every output to be a segment result of its own, found one returned twice or an input")
+        number_of[value] = add("OUTPUT", value.type)
+    for call in calls:
+        if call.operation.name != "func.call":
+            raise fail(call, "expected the entry to hold only calls of segments")
+        groups = helpers.int_list(call.attributes["vgf.alias_groups"]) if "vgf.alias_groups" in call.attributes else []
+        for index, value in enumerate(call.results):
+            group = groups[index] if index < len(groups) and groups[index] >= 0 else None
+            if value in number_of:
+                resources[number_of[value]].alias_group = group
+            else:
+                number_of[value] = add("INTERMEDIATE", value.type, group)
+    constants: dict[int, int] = {}
+    segments = []
+    for call in calls:
+        name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        segment = _graph_segment(call, name, symbols, number_of)
+        for constant_id in _graph_constant_ids(symbols[f"{name}_graph"]):
+            if constant_id not in constants:
+                constants[constant_id] = _add_constant(symbols, constant_id, resources)
+            segment.constants.append((constant_id, constants[constant_id]))
+        segments.append(segment)
+    return Plan(
+        resources,
+        segments,
+        [number_of[argument] for argument in function.arguments],
+        [number_of[value] for value in returned],
+        [port.name for port in input_ports],
+        [port.name for port in output_ports],
+    )
+
+
+def _graph_segment(
+    call: ir.Operation, name: str, symbols: dict[str, ir.Operation], number_of: dict[ir.Value, int]
+) -> Segment:
+    declaration = symbols[name]
+    kind = helpers.segment_kind(cast(func.FuncOp, declaration.opview))
+    if kind != "graph" or f"{name}_graph" not in symbols:
+        raise fail(declaration, f"expected a lowered graph segment, found a segment of kind '{kind}'")
+    return Segment(
+        name=name,
+        kind="graph",
+        entry_point=name,
+        code=serialize(_spirv_module(symbols[f"{name}_graph"])),
+        inputs=[number_of[value] for value in call.operands],
+        outputs=[number_of[value] for value in call.results],
+    )
+
+
+def _spirv_module(wrapper: ir.Operation) -> ir.Operation:
+    inner = [op.operation for op in wrapper.regions[0].blocks[0].operations]
+    if len(inner) != 1 or inner[0].name != "spirv.module":
+        raise fail(wrapper, f"expected one spirv.module, found {', '.join(op.name for op in inner) or 'nothing'}")
+    return inner[0]
+
+
+def _graph_constant_ids(wrapper: ir.Operation) -> list[int]:
+    found = set()
+    for op in _spirv_module(wrapper).regions[0].blocks[0].operations:
+        if op.operation.name != "spirv.ARM.Graph":
+            continue
+        for inner in op.operation.regions[0].blocks[0].operations:
+            if inner.operation.name == "spirv.ARM.GraphConstant":
+                found.add(ir.IntegerAttr(inner.attributes["graph_constant_id"]).value)
+    return sorted(found)
+
+
+def _add_constant(symbols: dict[str, ir.Operation], constant_id: int, resources: list[Resource]) -> int:
+    symbol = symbols.get(f"graph_constant_{constant_id}")
+    if symbol is None:
+        raise CompileError(f"expected ml_program.global @graph_constant_{constant_id} with the constant's values, found none")
+    values = symbol.attributes["value"]
+    kind = ir.DenseElementsAttr(values).type
+    array = np.ascontiguousarray(helpers.array_of(values))
+    element = str(helpers.element_type(kind))
+    resources.append(
+        Resource("CONSTANT", FORMATS[element], helpers.shape(kind), values=array.reshape(-1).view(np.uint8))
+    )
+    return len(resources) - 1
+
+
+def encode(plan: Plan) -> bytes:
+    """The bytes of the VGF file; the same plan gives the same bytes."""
+    encoder = vgfpy.CreateEncoder(VULKAN_HEADER_VERSION)
+    references: list[Any] = []
+    constants: dict[int, Any] = {}
+    for number, resource in enumerate(plan.resources):
+        shape = list(resource.shape)
+        if resource.category == "CONSTANT":
+            references.append(encoder.AddConstantResource(resource.vk_format, shape, []))
+            constants[number] = encoder.AddConstant(references[-1], resource.values)
+            continue
+        add = {
+            "INPUT": encoder.AddInputResource,
+            "OUTPUT": encoder.AddOutputResource,
+            "INTERMEDIATE": encoder.AddIntermediateResource,
+        }[resource.category]
+        references.append(add(TENSOR, resource.vk_format, shape, [], resource.alias_group))
+    for segment in plan.segments:
+        words = np.frombuffer(segment.code, "<u4").tolist()
+        module = encoder.AddModule(vgfpy.ModuleType.Graph, segment.name, segment.entry_point, words)
+        slots = [
+            encoder.AddBindingSlot(binding, references[number])
+            for binding, number in enumerate([*segment.inputs, *segment.outputs])
+        ]
+        split = len(segment.inputs)
+        bindings = [vgfpy.GraphConstantBindingRef(key, constants[number]) for key, number in segment.constants]
+        descriptors = [encoder.AddDescriptorSetInfo(slots)]
+        encoder.AddSegmentInfo(module, segment.name, descriptors, slots[:split], slots[split:], bindings)
+    io_slots = [
+        encoder.AddBindingSlot(binding, references[number])
+        for binding, number in enumerate([*plan.inputs, *plan.outputs])
+    ]
+    split = len(plan.inputs)
+    encoder.AddModelSequenceInputsOutputs(io_slots[:split], plan.input_names, io_slots[split:], plan.output_names)
+    encoder.Finish()
+    return _written(encoder)
+
+
+def _written(encoder: Any) -> bytes:
+    stream = io.BytesIO()
+    if not encoder.WriteTo(stream):
+        raise CompileError("the VGF library could not write the file")
+    return stream.getvalue()
+
+
+def emit(module: ir.Module) -> bytes:
+    """The VGF file of a lowered module; raises CompileError where the module is not lowered."""
+    with module.context:
+        return encode(plan_of(module))
