@@ -19,26 +19,9 @@ from vgfc import ir as helpers
 from vgfc.diagnostics import CompileError, fail
 from vgfc.emit.spirv import serialize
 from vgfc.interface import entry_function, ports
+from vgfc.vgf_file import FORMATS, TENSOR
 
-TENSOR = 1000460000  # VK_DESCRIPTOR_TYPE_TENSOR_ARM
 VULKAN_HEADER_VERSION = 321  # the first with VK_ARM_data_graph
-# VkFormat of each element type (Vulkan specification, "Formats"; the last four from VK_ARM_tensors and relatives).
-FORMATS = {
-    "ui8": 13,
-    "i8": 14,
-    "i4": 14,
-    "ui16": 74,
-    "i16": 75,
-    "f16": 76,
-    "i32": 99,
-    "f32": 100,
-    "i64": 111,
-    "i48": 111,
-    "i1": 1000460000,
-    "bf16": 1000460001,
-    "f8E4M3FN": 1000460002,
-    "f8E5M2": 1000460003,
-}
 
 
 @dataclass
@@ -96,7 +79,10 @@ def plan_of(module: ir.Module) -> Plan:
     returned = list(last.operands)
     for value in returned:
         if value in number_of:
-            raise fail(function, "expected every output to be a segment result of its own, found one returned twice or an input")
+            raise fail(
+                function,
+                "expected every output to be a segment result of its own, found one returned twice or an input",
+            )
         number_of[value] = add("OUTPUT", value.type)
     for call in calls:
         if call.operation.name != "func.call":
@@ -166,7 +152,9 @@ def _graph_constant_ids(wrapper: ir.Operation) -> list[int]:
 def _add_constant(symbols: dict[str, ir.Operation], constant_id: int, resources: list[Resource]) -> int:
     symbol = symbols.get(f"graph_constant_{constant_id}")
     if symbol is None:
-        raise CompileError(f"expected ml_program.global @graph_constant_{constant_id} with the constant's values, found none")
+        raise CompileError(
+            f"expected ml_program.global @graph_constant_{constant_id} with the constant's values, found none"
+        )
     values = symbol.attributes["value"]
     kind = ir.DenseElementsAttr(values).type
     array = np.ascontiguousarray(helpers.array_of(values))
