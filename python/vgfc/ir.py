@@ -38,6 +38,10 @@ NUMPY_TYPES: dict[str, Any] = {
     "i32": np.int32,
     "i48": np.int64,
     "i64": np.int64,
+    "si8": np.int8,
+    "si16": np.int16,
+    "si32": np.int32,
+    "si64": np.int64,
     "index": np.int64,
 }
 BITS = {"i1": 8, "i4": 4, "i48": 48, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8}
@@ -137,8 +141,8 @@ def _parse_dense_text(text: str, name: str, is_splat: bool) -> Array:
 
 def dense(values: Array, element: ir.Type) -> ir.DenseElementsAttr:
     """A dense elements attribute of `element` type; stored as a splat when all values are the same bits."""
+    kind = tensor(np.shape(values), element)  # before ascontiguousarray, which makes a scalar a vector
     values = np.ascontiguousarray(values, dtype=numpy_type(element))
-    kind = tensor(values.shape, element)
     if values.size > 1 and _is_splat(values):
         values = values.reshape(-1)[:1]
     if str(element) == "i48":

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 TORCH_TO_TOSA = [
-    "vgf-convert-torch-to-tosa",
+    "func.func(torch-reduce-op-variants,canonicalize,torch-decompose-complex-ops,canonicalize)",
+    "func.func(convert-torch-to-tosa,tosa-make-broadcastable,cse)",
+    "torch-func-backend-type-conversion",
+    "func.func(canonicalize,torch-finalizing-backend-type-conversion)",
 ]
 
 SIMPLIFY = [
