@@ -18,8 +18,11 @@ SIMPLIFY = [
     "func.func(canonicalize,cse)",
 ]
 
-LOWER = [
+PARTITION = [
     "vgf-outline-segments",
+]
+
+LOWER = [
     "vgf-assign-graph-constants",
     "vgf-isolate-graph-segments",
     "builtin.module(tosa-to-spirv-tosa,spirv.module(spirv-lower-abi-attrs,spirv-update-vce))",
@@ -33,6 +36,7 @@ def _text(passes: list[str]) -> str:
 PIPELINES: dict[str, Callable[[], str]] = {
     "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
     "tosa-simplify": lambda: _text(SIMPLIFY),
-    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *LOWER]),
+    "tosa-optimize": lambda: _text([*SIMPLIFY, *PARTITION]),
+    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *PARTITION, *LOWER]),
     "tosa-lower": lambda: _text(LOWER),
 }

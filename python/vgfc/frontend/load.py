@@ -1,0 +1,63 @@
+"""Any file that holds a model, as a module; the file's suffix says which reader it needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from torch_mlir import ir
+
+from vgfc.diagnostics import CompileError
+from vgfc.dialect import make_context
+from vgfc.files import read_bytes
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def load(path: str | os.PathLike[str], input_shapes: Shapes | None = None) -> ir.Module:
+    """The model in a file, as a module in a context of its own.
+
+    `input_shapes` fixes dynamic dimensions by the name of the input, where the format has such. Raises CompileError for
+    a suffix that no reader takes, and for a missing or malformed file.
+    """
+    suffix = Path(path).suffix
+    if suffix not in READERS:
+        known = ", ".join(sorted(READERS))
+        raise CompileError(f"'{path}': expected a file that ends in one of {known}, found '{suffix or 'no suffix'}'")
+    return READERS[suffix](path, input_shapes)
+
+
+def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
+    """MLIR text or bytecode as a module in a context of its own; raises CompileError where it does not parse."""
+    context = make_context()
+    try:
+        with context:
+            return ir.Module.parse(
+                content if isinstance(content, str) or content[:4] == b"ML\xefR" else content.decode()
+            )
+    except UnicodeDecodeError:
+        raise CompileError(f"'{name}': expected MLIR text or bytecode, found other bytes") from None
+    except ir.MLIRError as error:
+        first = error.error_diagnostics[0] if error.error_diagnostics else None
+        where = str(first.location).removeprefix("loc(").removesuffix(")").replace('"-"', name) if first else name
+        raise CompileError(f"{where}: {first.message if first else 'the module cannot be parsed'}") from None
+
+
+def _read_mlir(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
+    if input_shapes:
+        raise CompileError(f"'{path}': input shapes can be given for PyTorch models only; an MLIR module has its own")
+    return parse_mlir(read_bytes(path), str(path))
+
+
+def _read_torch(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
+    from vgfc.frontend.torch import import_program  # torch takes seconds to import
+
+    return import_program(path, input_shapes=input_shapes)
+
+
+READERS: dict[str, Callable[[str | os.PathLike[str], Shapes | None], ir.Module]] = {
+    ".mlir": _read_mlir,
+    ".mlirbc": _read_mlir,
+    ".pt2": _read_torch,
+}

@@ -1,0 +1,180 @@
+"""A compiled program: its VGF bytes, what it takes and gives, running it, and what it cost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by name
+import numpy as np
+from torch_mlir import ir
+
+from vgfc.diagnostics import CompileError
+from vgfc.files import write_atomically
+from vgfc.interface import Port, ports
+from vgfc.report import Report, StepRecord, count_operators
+from vgfc.vgf_file import decode
+
+Array = np.ndarray[Any, Any]
+DEVICES = ("auto", "vulkan", "reference")
+
+
+class Program:
+    """What `vgfc.compile` returns.
+
+    `vgf` holds the file's bytes, `module` the segmented TOSA module that was lowered to them. `inputs` and `outputs` list
+    what the model takes and gives (`name`, `shape`, `dtype`; see `vgfc.interface.Port`); buffers that the model changes
+    are not among them, `run` carries them over.
+    """
+
+    def __init__(
+        self, module: ir.Module, vgf: bytes, steps: list[StepRecord], import_seconds: float, emit_seconds: float
+    ) -> None:
+        self.module = module
+        self.vgf = vgf
+        self._steps = steps
+        self._times = (import_seconds, emit_seconds)
+        self.all_inputs, self.all_outputs = ports(module)
+        self._state = {port.name: port.initial for port in self.all_inputs if port.state is not None}
+        self._vulkan: Any = None
+
+    @property
+    def inputs(self) -> list[Port]:
+        """What the model takes, in order, without the states that `run` carries over."""
+        return [port for port in self.all_inputs if port.state is None]
+
+    @property
+    def outputs(self) -> list[Port]:
+        """What the model gives, in order, without states."""
+        return [port for port in self.all_outputs if port.state is None]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the VGF file; raises CompileError when it cannot be written, and then leaves nothing behind."""
+        write_atomically(path, self.vgf)
+
+    def reset(self) -> None:
+        """Give the buffers that the model changes their first values again."""
+        self._state = {port.name: port.initial for port in self.all_inputs if port.state is not None}
+
+    def run(self, *tensors: Any, device: str = "auto") -> Any:
+        """The model's result for these tensors: one tensor, or a tuple when the model gives several.
+
+        Takes and returns torch tensors or numpy arrays in the model's shapes and types. `device` is "vulkan", "reference"
+        (Arm's TOSA reference model), or "auto": Vulkan where there is a device, else the reference model with a warning.
+        Raises CompileError when number, shape, type or range of the tensors is not what the model takes.
+        """
+        if device not in DEVICES:
+            raise CompileError(f"expected a device of {', '.join(DEVICES)}, found '{device}'")
+        if len(tensors) != len(self.inputs):
+            names = ", ".join(port.name for port in self.inputs)
+            raise CompileError(f"expected {len(self.inputs)} inputs ({names}), found {len(tensors)}")
+        given = dict(zip((port.name for port in self.inputs), tensors, strict=True))
+        arrays = [to_file(port, given.get(port.name, self._state.get(port.name))) for port in self.all_inputs]
+        results = self._execute(arrays, device)
+        returned = []
+        wants_torch = any(_is_torch(tensor) for tensor in tensors)
+        state_inputs = {port.state: port.name for port in self.all_inputs if port.state is not None}
+        for port, values in zip(self.all_outputs, results, strict=True):
+            value = from_file(port, values)
+            if port.state is not None:
+                self._state[state_inputs[port.state]] = value
+            else:
+                returned.append(_to_torch(value) if wants_torch else value)
+        return returned[0] if len(returned) == 1 else tuple(returned)
+
+    def _execute(self, arrays: list[Array], device: str) -> list[Array]:
+        if device != "reference":
+            from vgfc.runtime.layers import VulkanUnavailableError
+            from vgfc.runtime.vulkan import VulkanProgram
+
+            try:
+                if self._vulkan is None:
+                    self._vulkan = VulkanProgram(self.vgf)
+                result: list[Array] = self._vulkan.run(arrays)
+                return result
+            except VulkanUnavailableError as error:
+                if device == "vulkan":
+                    raise
+                warnings.warn(f"running on the TOSA reference model: {error.message}", stacklevel=3)
+        from vgfc.runtime.reference import run_reference
+
+        return list(run_reference(self.module, arrays))
+
+    def report(self) -> Report:
+        """Operators, segments, sizes and times; see `vgfc.report.Report`."""
+        file = decode(self.vgf)
+        return Report(
+            operators=dict(count_operators(self.module)),
+            segments=[segment.kind for segment in file.segments],
+            constant_bytes=sum(len(constant.data) for constant in file.constants),
+            vgf_bytes=len(self.vgf),
+            input_bytes=sum(_size(port) for port in self.all_inputs),
+            output_bytes=sum(_size(port) for port in self.all_outputs),
+            import_seconds=self._times[0],
+            pass_seconds=sum(step.seconds for step in self._steps),
+            emit_seconds=self._times[1],
+            steps=self._steps,
+        )
+
+
+def _size(port: Port) -> int:
+    return int(np.prod(port.file_shape, dtype=np.int64)) * np.dtype(port.file_dtype).itemsize
+
+
+def to_file(port: Port, value: Any) -> Array:
+    """What the file takes for a tensor of the model: narrowed with its range checked, quantised as PyTorch does, reshaped.
+
+    A quantised port takes the integer codes as well. Raises CompileError for another shape or type, and for values that
+    the file's type cannot hold.
+    """
+    array = _to_numpy(value)
+    allowed = {port.dtype, port.file_dtype} if port.scale is not None else {port.dtype}
+    if array.shape != port.shape or array.dtype.name not in allowed:
+        found = f"{array.dtype.name}{list(array.shape)}"
+        raise CompileError(f"input '{port.name}': expected {port.dtype}{list(port.shape)}, found {found}")
+    wanted = np.dtype(port.file_dtype)
+    if port.scale is not None and array.dtype != wanted:
+        limits = np.iinfo(wanted)
+        codes = np.rint(array.astype(np.float32) * np.float32(1.0 / np.float32(port.scale))) + (port.zero_point or 0)
+        array = np.clip(codes, limits.min, limits.max).astype(wanted)
+    elif array.dtype != wanted and wanted.kind in "iu" and array.dtype.kind in "iu":
+        limits = np.iinfo(wanted)
+        if array.size and (array.min() < limits.min or array.max() > limits.max):
+            found = f"[{array.min()}, {array.max()}]"
+            raise CompileError(f"input '{port.name}': expected values of {wanted.name}, found values in {found}")
+    return np.ascontiguousarray(array.astype(wanted, copy=False).reshape(port.file_shape))
+
+
+def from_file(port: Port, values: Array) -> Array:
+    """The model's own tensor behind what the file gave: dequantised, widened, reshaped."""
+    if port.scale is not None and port.dtype != port.file_dtype:
+        values = (values.astype(np.int32) - (port.zero_point or 0)).astype(np.float32) * np.float32(port.scale)
+    return values.reshape(port.shape).astype(np.dtype(port.dtype), copy=False)
+
+
+def _is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _to_numpy(value: Any) -> Array:
+    if not _is_torch(value):
+        return np.asarray(value)
+    import torch
+
+    tensor = value.detach().cpu().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        raw: Array = tensor.view(torch.int16).numpy()
+        return raw.view("bfloat16")
+    array: Array = tensor.numpy()
+    return array
+
+
+def _to_torch(value: Array) -> Any:
+    import torch
+
+    if value.dtype.name == "bfloat16":
+        return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(np.ascontiguousarray(value))
