@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by name
 import numpy as np
@@ -16,6 +16,9 @@ from vgfc.files import write_atomically
 from vgfc.interface import Port, ports
 from vgfc.report import Report, StepRecord, count_operators
 from vgfc.vgf_file import decode
+
+if TYPE_CHECKING:
+    from vgfc.runtime.vulkan import VulkanProgram
 
 Array = np.ndarray[Any, Any]
 DEVICES = ("auto", "vulkan", "reference")
@@ -38,7 +41,7 @@ class Program:
         self._times = (import_seconds, emit_seconds)
         self.all_inputs, self.all_outputs = ports(module)
         self._state = {port.name: port.initial for port in self.all_inputs if port.state is not None}
-        self._vulkan: Any = None
+        self._vulkan: VulkanProgram | None = None
 
     @property
     def inputs(self) -> list[Port]:
@@ -84,16 +87,20 @@ class Program:
                 returned.append(_to_torch(value) if wants_torch else value)
         return returned[0] if len(returned) == 1 else tuple(returned)
 
-    def _execute(self, arrays: list[Array], device: str) -> list[Array]:
-        if device != "reference":
-            from vgfc.runtime.layers import VulkanUnavailableError
-            from vgfc.runtime.vulkan import VulkanProgram
+    def vulkan(self) -> VulkanProgram:
+        """The program loaded on the Vulkan device, once; raises VulkanUnavailableError where there is none."""
+        from vgfc.runtime.vulkan import VulkanProgram
 
+        if self._vulkan is None:
+            self._vulkan = VulkanProgram(self.vgf)
+        return self._vulkan
+
+    def _execute(self, arrays: list[Array], device: str) -> list[Array]:
+        from vgfc.runtime.layers import VulkanUnavailableError
+
+        if device != "reference":
             try:
-                if self._vulkan is None:
-                    self._vulkan = VulkanProgram(self.vgf)
-                result: list[Array] = self._vulkan.run(arrays)
-                return result
+                return self.vulkan().run(arrays)
             except VulkanUnavailableError as error:
                 if device == "vulkan":
                     raise

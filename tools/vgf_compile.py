@@ -1,0 +1,121 @@
+"""vgf-compile: compile a model to a VGF file.
+
+The model is a file (.pt2, .mlir, ...) or package.module:callable, where the callable returns the module and its example
+inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from vgfc.compiler import compile as compile_model
+from vgfc.diagnostics import CompileError
+from vgfc.files import write_atomically
+from vgfc.passmanager import Instrumentation, Step
+from vgfc.program import Program
+
+EXAMPLE = "example: vgf-compile benchmarks.models:mobilenet_v2 -o mobilenet_v2.vgf"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser("vgf-compile", description=(__doc__ or "").split("\n\n")[0], epilog=EXAMPLE)
+    result.add_argument("model", help="model.pt2, model.mlir, ... or package.module:callable")
+    result.add_argument("-o", dest="output", metavar="FILE", required=True, help="the VGF file to write")
+    result.add_argument(
+        "--input-shape",
+        metavar="NAME=1x3x224x224",
+        action="append",
+        default=[],
+        help="the shape of an input whose dimensions are dynamic; once for each such input",
+    )
+    result.add_argument("--json", action="store_true", help="print the report as JSON")
+    result.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    return result
+
+
+class Progress(Instrumentation):
+    """One line on a terminal that says which pass runs; nothing where standard error is no terminal."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._status: Any = None
+        if enabled and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status("importing")
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def before_step(self, step: Step, module: Any) -> None:
+        if self._status is not None:
+            self._status.update(step.text)
+
+
+def parse_shapes(texts: Sequence[str]) -> dict[str, list[int]]:
+    """NAME=1x3x224x224 as a dictionary; raises CompileError for anything else."""
+    shapes = {}
+    for text in texts:
+        name, _, extents = text.partition("=")
+        if not name or not all(extent.isdigit() for extent in extents.split("x")):
+            raise CompileError(f"--input-shape: expected NAME=1x3x224x224, found '{text}'")
+        shapes[name] = [int(extent) for extent in extents.split("x")]
+    return shapes
+
+
+def resolve(text: str) -> tuple[Any, Any]:
+    """The model that the command line names, and its example inputs (None for a file)."""
+    if ":" not in text or os.path.exists(text):
+        return text, None
+    module_name, _, attribute = text.partition(":")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise CompileError(f"'{text}': cannot import '{module_name}': no module named '{error.name}'") from None
+    function = getattr(found, attribute, None)
+    if not callable(function):
+        raise CompileError(f"'{text}': expected a callable named '{attribute}' in '{module_name}', found none")
+    result = function()
+    if not isinstance(result, tuple) or len(result) < 2:
+        kind = type(result).__name__
+        raise CompileError(f"'{text}': expected the callable to return (module, example inputs), found {kind}")
+    return result[0], result[1]
+
+
+def run_tool(arguments: argparse.Namespace) -> Program:
+    """Compile and write what the command line asks for."""
+    shapes = parse_shapes(arguments.input_shape)
+    model, inputs = resolve(arguments.model)
+    with Progress(not arguments.quiet) as progress:
+        program = compile_model(model, inputs, input_shapes=shapes or None, instrumentations=[progress])
+    write_atomically(arguments.output, program.vgf)
+    return program
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    try:
+        program = run_tool(arguments)
+    except CompileError as error:
+        print(f"vgf-compile: {error}" if error.source is None else str(error), file=sys.stderr)
+        return 1
+    if not arguments.quiet:
+        print(program.report().to_json() if arguments.json else program.report())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""vgf-run: run a VGF file on the Vulkan device, and print time, device and memory."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vgfc.diagnostics import CompileError
+from vgfc.files import read_bytes, write_atomically
+from vgfc.runtime.vulkan import VulkanProgram
+from vgfc.vgf_file import VgfFile, decode
+
+EXAMPLE = "example: vgf-run model.vgf --input x.npy --output y.npy"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser("vgf-run", description=(__doc__ or "").split("\n\n")[0], epilog=EXAMPLE)
+    result.add_argument("program", metavar="FILE.vgf", help="the program to run")
+    result.add_argument("--input", action="append", default=[], metavar="X.npy", help="an input; once each, in order")
+    result.add_argument("--output", action="append", default=[], metavar="Y.npy", help="where an output goes, in order")
+    result.add_argument("--random-inputs", type=int, metavar="SEED", help="random inputs instead of files")
+    result.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print the median time")
+    result.add_argument("--json", action="store_true", help="print the figures as JSON")
+    result.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    return result
+
+
+def load_array(path: str) -> np.ndarray[Any, Any]:
+    """The array of a .npy file; raises CompileError where the file holds none."""
+    try:
+        array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise CompileError(f"'{path}': expected a .npy file with one array of numbers ({error})") from None
+    if not isinstance(array, np.ndarray):
+        raise CompileError(f"'{path}': expected a .npy file with one array, found an archive")
+    return array
+
+
+def random_arrays(file: VgfFile, seed: int) -> list[np.ndarray[Any, Any]]:
+    """An array for each input of a file: normal for floating point, the whole range for integers of up to 16 bits."""
+    generator = np.random.default_rng(seed)
+    arrays = []
+    for slot in file.inputs:
+        resource = file.resources[slot.resource]
+        kind = np.dtype(resource.dtype)
+        if kind.kind in "iu":
+            limits = np.iinfo(kind)
+            low, high = (limits.min, limits.max) if kind.itemsize <= 2 else (0, 127)
+            arrays.append(generator.integers(low, high, resource.shape, dtype=kind, endpoint=True))
+        elif kind.kind == "b":
+            arrays.append(generator.integers(0, 2, resource.shape).astype(kind))
+        else:
+            arrays.append(generator.standard_normal(resource.shape).astype(kind))
+    return arrays
+
+
+def run_tool(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Run the program; returns the figures to print."""
+    content = read_bytes(arguments.program)
+    file = decode(content)
+    if arguments.random_inputs is not None:
+        inputs = random_arrays(file, arguments.random_inputs)
+    else:
+        inputs = [load_array(path) for path in arguments.input]
+    if len(inputs) != len(file.inputs):
+        names = ", ".join(file.input_names)
+        raise CompileError(f"'{arguments.program}' has {len(file.inputs)} inputs ({names}), found {len(inputs)} --input")
+    if len(arguments.output) > len(file.outputs):
+        raise CompileError(f"expected at most {len(file.outputs)} --output, found {len(arguments.output)}")
+    program = VulkanProgram(content)
+    times = []
+    outputs: list[np.ndarray[Any, Any]] = []
+    for _ in range(max(1, arguments.repeat)):
+        outputs = program.run(inputs)
+        times.append(program.run_seconds)
+    for path, values in zip(arguments.output, outputs, strict=False):
+        stream = io.BytesIO()
+        np.save(stream, values)
+        write_atomically(path, stream.getvalue())
+    return {
+        "device": program.device.name,
+        "emulated": program.device.emulated,
+        "load_seconds": program.load_seconds,
+        "run_seconds": float(np.median(times)),
+        "session_bytes": program.session_bytes,
+        "constant_bytes": sum(len(constant.data) for constant in file.constants),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    try:
+        figures = run_tool(arguments)
+    except CompileError as error:
+        print(f"vgf-run: {error}", file=sys.stderr)
+        return 1
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+    elif not arguments.quiet:
+        emulated = " (ML extensions emulated)" if figures["emulated"] else ""
+        print(f"device      {figures['device']}{emulated}")
+        print(f"load        {figures['load_seconds']:.3f} s")
+        print(f"run         {figures['run_seconds']:.6f} s")
+        print(f"session     {figures['session_bytes']} bytes")
+        print(f"constants   {figures['constant_bytes']} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
