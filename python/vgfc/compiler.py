@@ -21,7 +21,7 @@ from vgfc.report import StepRecorder
 DEFAULT_STAGES = ("torch-to-tosa", "tosa-optimize", "tosa-lower")
 
 
-def compile(  # noqa: A001 - the name users know from torch
+def compile(
     model: Any,
     inputs: Sequence[Any] | None = None,
     *,
