@@ -157,6 +157,8 @@ class Session:
     def parse(self, piece: bytes) -> ir.Module:
         """The piece as a module; raises MLIRError after collecting what is wrong with it."""
         with self.context:
+            if not self.arguments.split_input_file and Path(self.arguments.input).is_file():
+                return ir.Module.parseFile(self.arguments.input)  # locations then name the file
             return ir.Module.parse(piece if text_of(piece) is None else text_of(piece))
 
     def run(self, piece: bytes) -> ir.Module | None:
@@ -276,9 +278,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             outputs.append(output_of(module, arguments))
     if arguments.mlir_timing:
         print(session.timing.table(), file=sys.stderr)
-    if not failed:
+    if failed:
+        return 1
+    try:
         write_atomically(arguments.output, b"\n// -----\n".join(outputs))
-    return int(failed)
+    except CompileError as error:
+        print(f"vgf-opt: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def run() -> None:

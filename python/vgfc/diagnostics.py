@@ -85,8 +85,8 @@ def render(message: Message, input_name: str, input_text: str | None) -> str:
     source = message.source
     if source is None:
         return f"{message.severity}: {message.text}"
-    in_input = source.file == "-"
-    name = {"-": "<stdin>"}.get(input_name, input_name) if in_input else source.file
+    in_input = source.file in ("-", input_name)
+    name = ("<stdin>" if input_name == "-" else input_name) if in_input else source.file
     text = f"{name}:{source.line}:{source.column}: {message.severity}: {message.text}"
     if in_input and input_text is not None and source.column:
         lines = input_text.splitlines()
