@@ -1,0 +1,66 @@
+"""Rewrites of an exported graph before it is annotated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+ATTENTION = torch.ops.aten.scaled_dot_product_attention.default
+
+
+def decompose_attention(model: GraphModule, is_wanted: Callable[[Node], bool]) -> GraphModule:
+    """Scaled dot product attention as matmul, scale, mask, softmax and matmul, as PyTorch's documentation defines it.
+
+    Attention with dropout stays as it is; so does what `is_wanted` rejects. Changes and returns `model`.
+    """
+    for node in list(model.graph.nodes):
+        if node.op == "call_function" and node.target == ATTENTION and is_wanted(node):
+            _decompose(model, node)
+    model.graph.lint()
+    model.recompile()
+    return model
+
+
+def _decompose(model: GraphModule, node: Node) -> None:
+    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
+    defaults: tuple[Any, ...] = (None, None, None, None, 0.0, False, None, False)
+    given = dict(zip(names, defaults, strict=True)) | dict(zip(names, node.args, strict=False)) | dict(node.kwargs)
+    if given["dropout_p"] or given["enable_gqa"]:
+        return
+    query, key, value, mask = (given[name] for name in names[:4])
+    width = query.meta["val"].shape[-1]
+    scale = 1 / math.sqrt(width) if given["scale"] is None else given["scale"]
+    aten = torch.ops.aten
+
+    def call(target: Any, *arguments: Any) -> Node:
+        with model.graph.inserting_before(node):
+            made = model.graph.call_function(target, arguments)
+        made.meta.update({name: entry for name, entry in node.meta.items() if name not in ("val", "tensor_meta")})
+        fakes = [argument.meta["val"] if isinstance(argument, Node) else argument for argument in arguments]
+        with query.meta["val"].fake_mode:
+            made.meta["val"] = target(*fakes)
+        return made
+
+    scores = call(aten.matmul.default, query, call(aten.transpose.int, key, -2, -1))
+    scores = call(aten.mul.Tensor, scores, scale)
+    if given["is_causal"]:
+        rows, columns = scores.meta["val"].shape[-2:]
+        name = f"_causal_mask_{node.name}"
+        values = torch.zeros(rows, columns).masked_fill(torch.ones(rows, columns, dtype=torch.bool).triu(1), -math.inf)
+        model.register_buffer(name, values)
+        with model.graph.inserting_before(node):
+            mask = model.graph.get_attr(name)
+        mask.meta["val"] = query.meta["val"].fake_mode.from_tensor(values)
+    if mask is not None:
+        if mask.meta["val"].dtype == torch.bool:
+            scores = call(aten.masked_fill.Scalar, scores, call(aten.logical_not.default, mask), -math.inf)
+        else:
+            scores = call(aten.add.Tensor, scores, mask)
+    weights = call(aten.softmax.int, scores, -1)
+    result = call(aten.matmul.default, weights, value)
+    node.replace_all_uses_with(result)
+    model.graph.erase_node(node)
