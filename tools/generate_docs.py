@@ -22,10 +22,10 @@ STAGES = ("import_torch", "simplify", "quantize", "legalize", "partition", "memo
 
 def options_text(cls: type[Pass]) -> str:
     """The options of a pass as a Markdown list, nothing when it has none."""
-    rows = [
-        f"- `{field.name.replace('_', '-')}` (default `{str(field.default).lower() if isinstance(field.default, bool) else field.default}`)"
-        for field in dataclasses.fields(cls)  # type: ignore[arg-type]
-    ]
+    rows = []
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        default = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        rows.append(f"- `{field.name.replace('_', '-')}` (default `{default}`)")
     return "\nOptions:\n\n" + "\n".join(rows) + "\n" if rows else ""
 
 
@@ -46,9 +46,9 @@ def passes_page() -> str:
             name, _, summary = head.partition(":")
             parts.append(f"### {name}\n\n{summary.strip()}\n{body.rstrip()}\n{options_text(cls)}")
     parts.append("## Named pipelines\n")
-    for name, text in PIPELINES.items():
-        steps = "\n".join(step.pipeline() for step in parse_pipeline(text(), PIPELINES))
-        parts.append(f"### {name}\n\n```\n{steps}\n```\n")
+    for pipeline, expand in PIPELINES.items():
+        steps = "\n".join(step.pipeline() for step in parse_pipeline(expand(), PIPELINES))
+        parts.append(f"### {pipeline}\n\n```\n{steps}\n```\n")
     return "\n".join(parts)
 
 

@@ -7,7 +7,7 @@ The entry function's argument and result attributes say so; see `Port`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from torch_mlir import ir
@@ -81,4 +81,4 @@ def _ports(kinds: list[ir.Type], attributes: list[Any], word: str) -> list[Port]
 
 def dtype_name(element: ir.Type) -> str:
     """The numpy (or ml_dtypes) name of an element type: float32, bfloat16, int8, bool, ..."""
-    return cast(str, np.dtype(helpers.numpy_type(element)).name)
+    return np.dtype(helpers.numpy_type(element)).name

@@ -231,7 +231,7 @@ def segment_kind(function: func.FuncOp) -> str | None:
     """What `vgf.segment` says of a function: "graph", "compute", "host"; None for one that is no segment."""
     if "vgf.segment" not in function.attributes:
         return None
-    return ir.StringAttr(function.attributes["vgf.segment"]).value
+    return cast(str, ir.StringAttr(function.attributes["vgf.segment"]).value)
 
 
 def operations(function: func.FuncOp) -> Iterator[ir.Operation]:
