@@ -162,7 +162,7 @@ def _is_splat(values: Array) -> bool:
 def constant(values: Array, element: ir.Type) -> ir.Value:
     """A new `tosa.const` at the current insertion point and location."""
     attribute = dense(values, element)
-    return tosa.ConstOp(attribute.type, attribute).output
+    return tosa.ConstOp(attribute).output
 
 
 def constant_value(value: ir.Value) -> Array | None:
@@ -238,6 +238,35 @@ def operations(function: func.FuncOp) -> Iterator[ir.Operation]:
     """The operations of a function's first block without its terminator, from a list made now."""
     for op in list(function.entry_block.operations)[:-1]:
         yield op.operation
+
+
+EFFECTS = frozenset({"tosa.variable", "tosa.variable_write", "tosa.custom", "tosa.assert_equal_shape"})
+
+
+def is_pure(op: ir.Operation) -> bool:
+    """Whether an operation only makes its results, so that it may go when nothing reads them."""
+    known = op.name.startswith(("tosa.", "vgf.")) or op.name == "arith.constant"
+    return known and op.name not in EFFECTS and not len(op.regions)
+
+
+def replace(op: ir.Operation, value: ir.Value) -> None:
+    """Let everything that reads the one result of `op` read `value` instead, and erase `op`."""
+    op.result.replace_all_uses_with(value)
+    op.erase()
+
+
+def create(
+    name: str, kind: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    """The one result of a new operation at the current insertion point and location."""
+    return ir.Operation.create(name, [kind], list(operands), attributes or {}).result
+
+
+def erase_unused(function: func.FuncOp) -> None:
+    """Erase the pure operations of the function's first block whose results nothing reads, to the last."""
+    for op in reversed(list(operations(function))):
+        if is_pure(op) and not any(True for result in op.results for _ in result.uses):
+            op.erase()
 
 
 def apply_patterns(module: ir.Module, *patterns: tuple[Any, Pattern]) -> None:

@@ -1,0 +1,102 @@
+"""vgf-fold-constants: evaluate operators whose operands are all constants.
+
+    %1 = tosa.add %variance, %epsilon      // both tosa.const
+    %2 = tosa.rsqrt %1                     // reads as one tosa.const
+
+The arithmetic is that of `vgfc.tosa_numpy`: bit-exact for integers, rounded once for floating point. A chain is evaluated
+as a whole and only its end becomes a constant, so that a weight that is transposed and scaled exists twice and not
+three times.
+
+Operators are left alone whose result the specification leaves undefined (an i32 overflow, an index out of range),
+and those whose result is more than `max-growth-bytes` larger than what it is made from, such as a large tile.
+
+Invalid input: none, an operator that is not evaluated here stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+from vgfc.ir import (
+    Array,
+    constant,
+    constant_value,
+    defining,
+    element_type,
+    erase_unused,
+    functions,
+    operations,
+    shape_value,
+    size_bytes,
+)
+from vgfc.passmanager import Pass, register
+from vgfc.tosa_numpy import EVALUATORS, evaluate
+
+CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
+
+
+@register
+@dataclass(frozen=True)
+class FoldConstants(Pass):
+    name = "vgf-fold-constants"
+    max_growth_bytes: int = 1 << 24
+
+    def run(self, module: ir.Module) -> None:
+        for function in functions(module):
+            self._fold(function)
+            erase_unused(function)
+
+    def _fold(self, function: func.FuncOp) -> None:
+        folded: dict[ir.Value, Array] = {}
+        made: dict[ir.Value, ir.Value] = {}
+        for op in [*operations(function), function.entry_block.operations[-1].operation]:
+            if op.name in CONSTANTS:
+                continue
+            result = self._evaluate(op, folded)
+            if result is not None:
+                folded[op.result] = result
+                continue
+            for index, operand in enumerate(op.operands):
+                if operand in folded:
+                    if operand not in made:
+                        with ir.InsertionPoint(operand.owner), operand.owner.location:
+                            made[operand] = constant(folded[operand], element_type(operand))
+                    op.operands[index] = made[operand]
+        for operand, values in folded.items():
+            if operand not in made and _is_read_elsewhere(operand, function):
+                with ir.InsertionPoint(operand.owner), operand.owner.location:
+                    operand.replace_all_uses_with(constant(values, element_type(operand)))
+
+    def _evaluate(self, op: ir.Operation, folded: dict[ir.Value, Array]) -> Array | None:
+        if op.name not in EVALUATORS or len(op.operands) == 0:
+            return None
+        operands = []
+        for operand in op.operands:
+            owner = defining(operand)
+            if operand in folded:
+                operands.append(folded[operand])
+            elif owner is None or owner.name not in CONSTANTS:
+                return None
+            elif owner.name == "tosa.const_shape":
+                numbers = shape_value(operand)
+                assert numbers is not None
+                operands.append(np.array(numbers, np.int64))
+            else:
+                values = constant_value(operand)
+                if values is None:
+                    return None
+                operands.append(values)
+        known_bytes = sum(values.nbytes for values in operands)
+        if size_bytes(op.result.type) > known_bytes + self.max_growth_bytes:
+            return None
+        return evaluate(op, operands)
+
+
+def _is_read_elsewhere(value: ir.Value, function: func.FuncOp) -> bool:
+    """Whether an operation inside a nested region reads a folded value."""
+    block = function.entry_block
+    return any(use.owner.operation.block != block for use in value.uses)

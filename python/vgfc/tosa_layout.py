@@ -1,0 +1,394 @@
+"""Which TOSA operators can work on their operands in another arrangement, and how they look then.
+
+`movable(op)` gives the description of one operator, or None when it is bound to the arrangement it has. A label is a
+`View` of the operator's frame, the shape it is thought of as running over: its result's, or its input's where that is
+the larger (reductions, slices, pointwise convolutions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from torch_mlir import ir
+
+from vgfc.ir import array_of, constant, constant_value, element_type, int_list, shape, shape_value, tensor
+from vgfc.ir import const_shape as make_shape
+from vgfc.views import Shape, View, axis_position, broadcast, grow_axis, resize_axis
+
+MAX_RANK = 6  # TOSA 1.0, level 8K
+
+UNARY = frozenset(
+    {
+        "tosa.abs",
+        "tosa.bitwise_not",
+        "tosa.cast",
+        "tosa.ceil",
+        "tosa.clamp",
+        "tosa.clz",
+        "tosa.cos",
+        "tosa.erf",
+        "tosa.exp",
+        "tosa.floor",
+        "tosa.log",
+        "tosa.logical_not",
+        "tosa.negate",
+        "tosa.reciprocal",
+        "tosa.rsqrt",
+        "tosa.sigmoid",
+        "tosa.sin",
+        "tosa.table",
+        "tosa.tanh",
+    }
+)
+BINARY = frozenset(
+    {
+        "tosa.add",
+        "tosa.arithmetic_right_shift",
+        "tosa.bitwise_and",
+        "tosa.bitwise_or",
+        "tosa.bitwise_xor",
+        "tosa.equal",
+        "tosa.greater",
+        "tosa.greater_equal",
+        "tosa.intdiv",
+        "tosa.logical_and",
+        "tosa.logical_left_shift",
+        "tosa.logical_or",
+        "tosa.logical_right_shift",
+        "tosa.logical_xor",
+        "tosa.maximum",
+        "tosa.minimum",
+        "tosa.mul",
+        "tosa.pow",
+        "tosa.sub",
+    }
+)
+DATA_OPERANDS = {**dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), "tosa.select": 3}
+REDUCTIONS = frozenset(
+    {
+        "tosa.reduce_all",
+        "tosa.reduce_any",
+        "tosa.reduce_max",
+        "tosa.reduce_min",
+        "tosa.reduce_product",
+        "tosa.reduce_sum",
+    }
+)
+
+
+class Movable:
+    """An operator that can work in another arrangement; this class describes the element-wise ones.
+
+    `data_count` operands are data, the ones after them (zero points, tables, shifts) are taken over as they are.
+    """
+
+    def __init__(self, op: ir.Operation, frame: Shape, data_count: int) -> None:
+        self.op = op
+        self.frame = frame
+        self.data_count = data_count
+        self.shapes = [shape(operand) for operand in list(op.operands)[:data_count]]
+        self.result_shape = shape(op.result)
+
+    def allows(self, label: View) -> bool:
+        """Whether the operator can work in this arrangement."""
+        return 1 <= len(label.target) <= MAX_RANK and self.result_view(label) is not None
+
+    def operand_view(self, index: int, label: View) -> View | None:
+        """How data operand `index` has to be rearranged; None when it cannot be."""
+        return broadcast(label, self.shapes[index])
+
+    def result_view(self, label: View) -> View | None:
+        """How the result comes out; None when the operator cannot work so."""
+        return label
+
+    def labels_for_operand(self, index: int, view: View) -> list[View]:
+        """The labels under which data operand `index` is wanted in arrangement `view`."""
+        return [view] if self.shapes[index] == self.frame else []
+
+    def labels_for_result(self, view: View) -> list[View]:
+        """The labels under which the result comes out in arrangement `view`."""
+        return [view]
+
+    def extra_operators(self, label: View) -> int:
+        """The operators that the form under `label` takes beyond one."""
+        return 0
+
+    def rebuild(self, operands: Sequence[ir.Value], label: View) -> ir.Value:
+        """The operator under `label`, made at the current insertion point; `operands` are rearranged already."""
+        view = self.result_view(label)
+        assert view is not None
+        attributes = {name: self.op.attributes[name] for name in self.op.attributes}
+        self.adapt(attributes, label)
+        others = self.other_operands(label)
+        result = tensor(view.target, element_type(self.op.result))
+        created = ir.Operation.create(self.op.name, [result], [*operands, *others], attributes, loc=self.op.location)
+        return created.result
+
+    def adapt(self, attributes: dict[str, ir.Attribute], label: View) -> None:
+        """Change the attributes that name axes."""
+
+    def other_operands(self, label: View) -> list[ir.Value]:
+        """The operands after the data."""
+        return list(self.op.operands)[self.data_count :]
+
+
+def _set_integer(attributes: dict[str, ir.Attribute], name: str, value: int) -> None:
+    attributes[name] = ir.IntegerAttr.get(attributes[name].type, value)
+
+
+def _where(view: View, axis: int, exact: bool) -> int | None:
+    """The target axis that a source axis became, if it is the outermost part of it (all of it, when `exact`)."""
+    place = axis_position(view, axis)
+    return None if place is None or (exact and place[1] != 1) else place[0]
+
+
+class _PerChannel(Movable):
+    """An element-wise operator with one parameter per index of `axis`, which has to stay where `last` says."""
+
+    def __init__(self, op: ir.Operation, axis: int, must_be_last: bool) -> None:
+        super().__init__(op, shape(op.result), 1)
+        self.axis = axis
+        self.must_be_last = must_be_last
+
+    def result_view(self, label: View) -> View | None:
+        at = _where(label, self.axis, exact=True)
+        return None if at is None or (self.must_be_last and at != len(label.target) - 1) else label
+
+    def adapt(self, attributes: dict[str, ir.Attribute], label: View) -> None:
+        if not self.must_be_last:
+            at = _where(label, self.axis, exact=True)
+            assert at is not None
+            _set_integer(attributes, "axis", at)
+
+
+class _Reduction(Movable):
+    def __init__(self, op: ir.Operation) -> None:
+        super().__init__(op, shape(op.operands[0]), 1)
+        self.axis = ir.IntegerAttr(op.attributes["axis"]).value
+
+    def result_view(self, label: View) -> View | None:
+        return None if _where(label, self.axis, exact=True) is None else broadcast(label, self.result_shape)
+
+    def labels_for_result(self, view: View) -> list[View]:
+        grown = [
+            grow_axis(view, self.axis, self.frame[self.axis], position)
+            for position, extent in enumerate(view.target)
+            if extent == 1
+        ]
+        return [label for label in grown if label is not None]
+
+    def adapt(self, attributes: dict[str, ir.Attribute], label: View) -> None:
+        at = _where(label, self.axis, exact=True)
+        assert at is not None
+        _set_integer(attributes, "axis", at)
+
+
+class _Resizing(Movable):
+    """An operator that changes the extents of some axes and keeps each at its place: slice, pad, tile, concat, reverse."""
+
+    def __init__(self, op: ir.Operation, frame: Shape, data_count: int, axes: list[int], exact: bool = False) -> None:
+        super().__init__(op, frame, data_count)
+        self.axes = axes
+        self.exact = exact
+
+    def _resized(self, label: View | None, extents: Shape) -> View | None:
+        for axis in self.axes:
+            if label is None or _where(label, axis, self.exact) is None:
+                return None
+            label = resize_axis(label, axis, extents[axis])
+        return label
+
+    def _places(self, label: View) -> dict[int, tuple[int, int]]:
+        """For each changed axis its target axis and the extent inside it there."""
+        places = {}
+        for axis in self.axes:
+            place = axis_position(label, axis)
+            assert place is not None
+            places[axis] = place
+        return places
+
+    def operand_view(self, index: int, label: View) -> View | None:
+        return self._resized(label, self.shapes[index])
+
+    def result_view(self, label: View) -> View | None:
+        return self._resized(label, self.result_shape)
+
+    def labels_for_operand(self, index: int, view: View) -> list[View]:
+        label = self._resized(view, self.frame)
+        return [] if label is None else [label]
+
+    def labels_for_result(self, view: View) -> list[View]:
+        label = self._resized(view, self.frame)
+        return [] if label is None else [label]
+
+
+class _Slice(_Resizing):
+    def __init__(self, op: ir.Operation, start: Shape) -> None:
+        frame = shape(op.operands[0])
+        changed = [axis for axis, extent in enumerate(shape(op.result)) if extent != frame[axis]]
+        super().__init__(op, frame, 1, changed)
+        self.start = start
+
+    def other_operands(self, label: View) -> list[ir.Value]:
+        view = self.result_view(label)
+        assert view is not None
+        start = [0] * len(view.target)
+        for axis, (at, inside) in self._places(label).items():
+            start[at] = self.start[axis] * inside
+        return [make_shape(start), make_shape(view.target)]
+
+
+class _Pad(_Resizing):
+    def __init__(self, op: ir.Operation, padding: Shape) -> None:
+        axes = [axis for axis in range(len(padding) // 2) if padding[2 * axis] or padding[2 * axis + 1]]
+        super().__init__(op, shape(op.result), 1, axes)
+        self.padding = padding
+
+    def other_operands(self, label: View) -> list[ir.Value]:
+        padding = [0] * (2 * len(label.target))
+        for axis, (at, inside) in self._places(label).items():
+            padding[2 * at] = self.padding[2 * axis] * inside
+            padding[2 * at + 1] = self.padding[2 * axis + 1] * inside
+        return [make_shape(padding), self.op.operands[2]]
+
+
+class _Tile(_Resizing):
+    def __init__(self, op: ir.Operation, multiples: Shape) -> None:
+        axes = [axis for axis, multiple in enumerate(multiples) if multiple != 1]
+        super().__init__(op, shape(op.result), 1, axes)
+        self.multiples = multiples
+
+    def other_operands(self, label: View) -> list[ir.Value]:
+        multiples = [1] * len(label.target)
+        for axis, (at, _) in self._places(label).items():
+            multiples[at] = self.multiples[axis]
+        return [make_shape(multiples)]
+
+
+class _Axis(_Resizing):
+    """concat and reverse: one axis, named by an attribute."""
+
+    def adapt(self, attributes: dict[str, ir.Attribute], label: View) -> None:
+        (place,) = self._places(label).values()
+        _set_integer(attributes, "axis", place[0])
+
+
+class _Pointwise(Movable):
+    """A 1x1 convolution of stride 1 without padding: any arrangement of what precedes the channels.
+
+    In the arrangement [1, M, channels] it is written as a matmul, and an add for a bias that is not all zeros.
+    """
+
+    def __init__(self, op: ir.Operation, has_bias: bool, as_matmul: bool) -> None:
+        super().__init__(op, shape(op.operands[0]), 1)
+        self.has_bias = has_bias
+        self.as_matmul = as_matmul
+
+    def result_view(self, label: View) -> View | None:
+        rank = len(label.target)
+        if not (rank == 4 or (rank == 3 and label.target[0] == 1 and self.as_matmul)):
+            return None
+        return self._swap_channels(label, self.frame[3], self.result_shape[3])
+
+    def _swap_channels(self, view: View, channels: int, wanted: int) -> View | None:
+        last = len(view.target) - 1
+        if channels != 1:
+            return resize_axis(view, 3, wanted) if axis_position(view, 3) == (last, 1) else None
+        if view.target[last] != 1:
+            return None
+        return view if wanted == 1 else grow_axis(view, 3, wanted, last)
+
+    def labels_for_result(self, view: View) -> list[View]:
+        label = self._swap_channels(view, self.result_shape[3], self.frame[3])
+        return [] if label is None else [label]
+
+    def extra_operators(self, label: View) -> int:
+        return 1 if len(label.target) == 3 and self.has_bias else 0
+
+    def rebuild(self, operands: Sequence[ir.Value], label: View) -> ir.Value:
+        if len(label.target) == 4:
+            return super().rebuild(operands, label)
+        element = element_type(self.op.result)
+        weight, bias = constant_value(self.op.operands[1]), constant_value(self.op.operands[2])
+        assert weight is not None and bias is not None
+        with self.op.location:
+            factors = constant(weight.reshape(weight.shape[0], -1).T[None], element)
+            kind = tensor([*label.target[:2], weight.shape[0]], element)
+            zero_points = [self.op.operands[3], self.op.operands[4]]
+            product = ir.Operation.create("tosa.matmul", [kind], [operands[0], factors, *zero_points]).result
+            if not self.has_bias:
+                return product
+            return ir.Operation.create("tosa.add", [kind], [product, constant(bias.reshape(1, 1, -1), element)]).result
+
+
+def _movable_convolution(op: ir.Operation) -> Movable | None:
+    weight_shape = shape(op.operands[1])
+    is_depthwise = op.name == "tosa.depthwise_conv2d"
+    kernel = weight_shape[:2] if is_depthwise else weight_shape[1:3]
+    if prod(kernel) != 1 or any(int_list(op.attributes["pad"])) or set(int_list(op.attributes["stride"])) != {1}:
+        return None
+    if is_depthwise and weight_shape[3] != 1:
+        return None
+    constants = [constant_value(operand) for operand in list(op.operands)[1:3]]
+    same_type = element_type(op.result) == element_type(op.operands[0])
+    as_matmul = (
+        not is_depthwise
+        and all(values is not None for values in constants)
+        and same_type
+        and str(element_type(op.result)) in ("f32", "f16")
+    )
+    has_bias = constants[1] is None or bool(np.any(constants[1] != 0))
+    return _Pointwise(op, has_bias, as_matmul)
+
+
+def _movable_rescale(op: ir.Operation) -> Movable:
+    if ir.BoolAttr(op.attributes["per_channel"]).value:
+        return _PerChannel(op, len(shape(op.result)) - 1, must_be_last=True)
+    return Movable(op, shape(op.result), 1)
+
+
+def _movable_quantization(op: ir.Operation) -> Movable:
+    axis = ir.IntegerAttr(op.attributes["axis"]).value
+    return Movable(op, shape(op.result), 1) if axis < 0 else _PerChannel(op, axis, must_be_last=False)
+
+
+def movable(op: ir.Operation) -> Movable | None:
+    """The description of an operator that can work in another arrangement, None for one that cannot."""
+    if len(op.results) != 1 or not isinstance(op.result.type, ir.RankedTensorType):
+        return None
+    if op.name in DATA_OPERANDS:
+        return Movable(op, shape(op.result), DATA_OPERANDS[op.name])
+    if op.name in REDUCTIONS:
+        return _Reduction(op)
+    if op.name in ("tosa.conv2d", "tosa.depthwise_conv2d"):
+        return _movable_convolution(op)
+    if op.name == "tosa.rescale":
+        return _movable_rescale(op)
+    if op.name in ("vgf.quantize", "vgf.dequantize"):
+        return _movable_quantization(op)
+    if op.name == "tosa.concat":
+        axis = ir.IntegerAttr(op.attributes["axis"]).value
+        return _Axis(op, shape(op.result), len(op.operands), [axis])
+    if op.name == "tosa.reverse":
+        axis = ir.IntegerAttr(op.attributes["axis"]).value
+        return _Axis(op, shape(op.result), 1, [axis], exact=True)
+    numbers = [shape_value(operand) for operand in list(op.operands)[1:2]]
+    if numbers and numbers[0] is not None:
+        if op.name == "tosa.slice":
+            return _Slice(op, numbers[0])
+        if op.name == "tosa.pad":
+            return _Pad(op, numbers[0])
+        if op.name == "tosa.tile":
+            return _Tile(op, numbers[0])
+    return None
+
+
+def rearranged_constant(attribute: ir.DenseElementsAttr, view: View) -> ir.Value:
+    """A new constant: the values of `attribute` seen through `view`; a splat is never expanded."""
+    element = element_type(attribute.type)
+    values = array_of(attribute)
+    if attribute.is_splat:
+        return constant(np.broadcast_to(values.reshape(-1)[:1].reshape((1,) * len(view.target)), view.target), element)
+    return constant(view.apply(values), element)
