@@ -96,8 +96,8 @@ def array_of(attribute: ir.Attribute) -> Array:
 
     Raises ValueError for an attribute whose bytes the bindings do not give out (dense_resource).
     """
-    if isinstance(attribute, ir.DenseResourceElementsAttr):
-        raise ValueError("expected inline values (dense<...>), found dense_resource")
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        raise ValueError(f"expected inline values (dense<...>), found {str(attribute).split('<')[0]}")
     dense = cast(Any, attribute)
     dimensions = shape(dense.type)
     element = element_type(dense.type)
@@ -109,7 +109,9 @@ def array_of(attribute: ir.Attribute) -> Array:
         values = np.asarray(dense)
     if values.dtype != wanted:
         values = values.astype(wanted)
-    return np.broadcast_to(values.reshape(-1)[:1] if dense.is_splat else values.reshape(dimensions), dimensions)
+    if dense.is_splat:
+        return np.broadcast_to(values.reshape(-1)[0], dimensions)
+    return values.reshape(dimensions)
 
 
 def _parse_dense_text(text: str, name: str, is_splat: bool) -> Array:
