@@ -19,7 +19,7 @@ from vgfc.files import write_atomically
 from vgfc.passmanager import Instrumentation, Step
 from vgfc.program import Program
 
-EXAMPLE = "example: vgf-compile benchmarks.models:mobilenet_v2 -o mobilenet_v2.vgf"
+EXAMPLE = "example: vgf-compile benchmarks.zoo:mobilenet_v2 -o mobilenet_v2.vgf"
 
 
 def parser() -> argparse.ArgumentParser:
