@@ -17,6 +17,7 @@ from torch_mlir.dialects import func
 from vgfc import ir as helpers
 from vgfc import tosa_encoding as encoding
 from vgfc.diagnostics import CompileError
+from vgfc.frontend.tosa_attributes import plain_attribute
 
 FILE_IDENTIFIER = b"TOSA"
 MAX_RANK = 16  # far above the specification's levels; keeps a damaged file from asking for the absurd
@@ -318,41 +319,23 @@ def _attribute(record: _Table | None, slot: int, name: str, operands: list[ir.Va
     if record is None:
         raise _DamagedError(f"an operator lacks its attribute '{name}'")
     if kind == encoding.AXIS:
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), record.number(slot))
+        return plain_attribute(name, record.number(slot))
     if kind == encoding.BOOL:
-        value = record.flag(slot)
-        return ir.BoolAttr.get(value) if value or name != "local_bound" else None
-    if kind == encoding.INTEGERS:
-        return ir.DenseI64ArrayAttr.get(record.integers(slot))
-    if kind == encoding.PERMUTATION:
-        return ir.DenseI32ArrayAttr.get(record.integers(slot))
-    number = record.number(slot)
-    if kind == encoding.ACCUMULATOR:
-        if number not in encoding.FLATBUFFER_TYPES:
-            raise CompileError(f"acc_type: expected an element type of TOSA 1.0, found number {number}")
-        return ir.TypeAttr.get(ir.Type.parse(encoding.FLATBUFFER_TYPES[number]))
+        return plain_attribute(name, record.flag(slot))
+    if kind in (encoding.INTEGERS, encoding.PERMUTATION):
+        return plain_attribute(name, record.integers(slot))
     if kind == encoding.NUMBER:
-        return _number(record.data(slot), name, operands)
+        if not operands:
+            raise CompileError(f"{name}: the operator has no operand to clamp")
+        return plain_attribute(name, _values(record.data(slot), str(helpers.element_type(operands[0])), (1,), name))
+    number = record.number(slot)
     is_integer = bool(operands) and not helpers.is_float(helpers.element_type(operands[0]))
     if kind == encoding.NAN_MODE and number == 0 and is_integer:
         return None
-    if number not in encoding.ENUMERATIONS[kind]:
-        raise CompileError(
-            f"{name}: expected one of {list(encoding.ENUMERATIONS[kind].values())}, found number {number}"
-        )
-    mnemonic = {encoding.NAN_MODE: "nan_mode", encoding.ROUNDING_MODE: "rounding_mode"}.get(kind, "resize_mode")
-    return ir.Attribute.parse(f"#tosa.{mnemonic}<{encoding.ENUMERATIONS[kind][number]}>")
-
-
-def _number(data: memoryview, name: str, operands: list[ir.Value]) -> ir.Attribute:
-    """A clamp's bound, of the operand's element type."""
-    if not operands:
-        raise CompileError(f"{name}: the operator has no operand to clamp")
-    element = helpers.element_type(operands[0])
-    value = _values(data, str(element), (1,), name)[0]
-    if helpers.is_float(element):
-        return ir.FloatAttr.get(element, float(value))
-    return ir.IntegerAttr.get(element, int(value))
+    words = encoding.FLATBUFFER_TYPES if kind == encoding.ACCUMULATOR else encoding.ENUMERATIONS[kind]
+    if number not in words:
+        raise CompileError(f"{name}: expected one of {', '.join(words.values())}, found number {number}")
+    return plain_attribute(name, words[number])
 
 
 def _values(data: memoryview, element: str, shape: tuple[int, ...], name: str) -> helpers.Array:
