@@ -361,17 +361,23 @@ def improve(graph: Graph) -> None:
     improved = True
     while improved:
         improved = False
-        for root in graph.roots:
-            if root.is_constant:
+        for node, label in _all_seeds(graph):
+            if label == node.label:
                 continue
-            for node, label in list(seeds(root)):
-                if label == node.label:
-                    continue
-                labels, gain = choose(proposals(node, label))
-                if gain > 0:
-                    improved = True
-                    for key, new in labels.items():
-                        by_id[key].label = new
+            labels, gain = choose(proposals(node, label))
+            if gain > 0:
+                improved = True
+                for key, new in labels.items():
+                    by_id[key].label = new
+
+
+def _all_seeds(graph: Graph) -> Iterable[tuple[Node, View]]:
+    for root in graph.roots:
+        if not root.is_constant:
+            yield from list(seeds(root))
+    for node in graph.nodes:
+        if node.move is not None and _own_cost(node, node.label):
+            yield node, identity(node.move.frame)
 
 
 # Rewriting

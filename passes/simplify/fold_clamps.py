@@ -1,0 +1,118 @@
+"""vgf-fold-clamps: one clamp for a maximum and a minimum with constants, and for clamps in a row.
+
+torch-mlir writes relu6 and hardtanh as two operators on splat constants:
+
+    %1 = tosa.maximum %x, %zero
+    %2 = tosa.minimum %1, %six             // both read as tosa.clamp %x {min_val = 0.0, max_val = 6.0}
+
+A bound that a single maximum or minimum leaves open becomes an infinity, or the end of the integer type, so that infinities
+pass as before. clamp(clamp(x, a, b), c, d) has the bounds clamp(a, c, d) and clamp(b, c, d), which holds for disjoint
+ranges as well. A clamp that others read stays for them.
+
+Operators that differ in their NaN mode are left alone, and so are constants that are NaN, that differ between elements, or
+that broadcast the other operand to a larger result.
+
+Invalid input: none, what does not fit stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from vgfc.ir import (
+    create,
+    defining,
+    element_type,
+    erase_unused,
+    functions,
+    operations,
+    replace,
+    shape,
+    splat_value,
+)
+from vgfc.passmanager import Pass, register
+from vgfc.tosa_numpy import attribute_number
+
+Number = float | int
+Bounds = tuple[Number, Number]
+
+DEFAULT_NAN_MODE = "#tosa.nan_mode<PROPAGATE>"
+INTEGERS = {"i8": 8, "i16": 16}  # TOSA's clamp takes no i32
+
+
+def open_bounds(element: ir.Type) -> Bounds | None:
+    """The bounds that change no value of an element type, None for a type that tosa.clamp does not take."""
+    name = str(element)
+    if isinstance(element, ir.FloatType):
+        return (float("-inf"), float("inf"))
+    return (-(1 << (INTEGERS[name] - 1)), (1 << (INTEGERS[name] - 1)) - 1) if name in INTEGERS else None
+
+
+def limited(bounds: Bounds, outer: Bounds) -> Bounds:
+    """The bounds of a clamp by `bounds` followed by one by `outer`."""
+    low, high = outer
+    return (min(max(bounds[0], low), high), min(max(bounds[1], low), high))
+
+
+def bounds_of(op: ir.Operation) -> tuple[ir.Value, Bounds] | None:
+    """What a clamp, maximum or minimum with a splat clamps, and to what; None for other operations."""
+    if op.name == "tosa.clamp":
+        return op.operands[0], (attribute_number(op.attributes["min_val"]), attribute_number(op.attributes["max_val"]))
+    if op.name not in ("tosa.maximum", "tosa.minimum"):
+        return None
+    limits = open_bounds(element_type(op.result))
+    for data, other in (tuple(op.operands), tuple(op.operands)[::-1]):
+        value = splat_value(other)
+        if limits is not None and value is not None and value == value and shape(data) == shape(op.result):
+            return data, (value, limits[1]) if op.name == "tosa.maximum" else (limits[0], value)
+    return None
+
+
+def nan_mode(op: ir.Operation) -> str:
+    """The NaN mode of an operation as MLIR spells it."""
+    return str(op.attributes["nan_mode"]) if "nan_mode" in op.attributes else DEFAULT_NAN_MODE
+
+
+def bound_attribute(value: Number, element: ir.Type) -> ir.Attribute:
+    """A clamp's bound as an attribute of the element type."""
+    if isinstance(element, ir.FloatType):
+        return ir.FloatAttr.get(element, value)
+    return ir.IntegerAttr.get(element, int(value))
+
+
+def fold(op: ir.Operation) -> None:
+    """Merge `op` with the clamps before it, if it is a clamp of some form."""
+    found = bounds_of(op)
+    if found is None:
+        return
+    data, bounds = found
+    mode = nan_mode(op)
+    merged = False
+    while (inner := defining(data)) is not None and nan_mode(inner) == mode:
+        before = bounds_of(inner)
+        if before is None:
+            break
+        data, bounds, merged = before[0], limited(before[1], bounds), True
+    element = element_type(op.result)
+    if (op.name == "tosa.clamp" and not merged) or not bounds[0] <= bounds[1]:
+        return
+    attributes = {name: bound_attribute(value, element) for name, value in zip(("min_val", "max_val"), bounds, strict=True)}
+    if mode != DEFAULT_NAN_MODE:
+        attributes["nan_mode"] = op.attributes["nan_mode"]
+    with ir.InsertionPoint(op), op.location:
+        clamp = create("tosa.clamp", op.result.type, [data], attributes)
+    replace(op, clamp)
+
+
+@register
+@dataclass(frozen=True)
+class FoldClamps(Pass):
+    name = "vgf-fold-clamps"
+
+    def run(self, module: ir.Module) -> None:
+        for function in functions(module):
+            for op in operations(function):
+                fold(op)
+            erase_unused(function)
