@@ -45,7 +45,9 @@ def main() -> int:
     with torch.no_grad():
         wanted = model(*inputs)
     ratio = sqnr_db(wanted, found)
-    print(f"error       SQNR {ratio:.1f} dB against PyTorch, largest difference {float((wanted - found).abs().max()):.2e}")
+    print(
+        f"error       SQNR {ratio:.1f} dB against PyTorch, largest difference {float((wanted - found).abs().max()):.2e}"
+    )
     if ratio < REQUIRED_DB:
         print(f"demo: expected at least {REQUIRED_DB} dB", file=sys.stderr)
         return 1

@@ -59,7 +59,12 @@ def measure(name: str, precision: str = "fp32") -> Figures:
 
 
 def figures_of(
-    name: str, precision: str, export_seconds: float, program: Any, inputs: tuple[torch.Tensor, ...], wanted: torch.Tensor
+    name: str,
+    precision: str,
+    export_seconds: float,
+    program: Any,
+    inputs: tuple[torch.Tensor, ...],
+    wanted: torch.Tensor,
 ) -> Figures:
     """Run a compiled program on Vulkan and gather its figures."""
     report = program.report()

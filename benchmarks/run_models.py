@@ -1,6 +1,6 @@
 """The six models through vgfc: times, operators, bytes and error of each, as a table and in JSON.
 
-    python benchmarks/run_models.py [--precision fp32] [--json FILE] [model ...]
+python benchmarks/run_models.py [--precision fp32] [--json FILE] [model ...]
 """
 
 from __future__ import annotations
@@ -19,7 +19,19 @@ from rich.table import Table
 from benchmarks.measure import FLOAT_TYPES, Figures, measure
 from benchmarks.models import SPECS
 
-COLUMNS = ("model", "import s", "passes s", "emit s", "ops", "constants", "file", "session", "load s", "run s", "SQNR dB")
+COLUMNS = (
+    "model",
+    "import s",
+    "passes s",
+    "emit s",
+    "ops",
+    "constants",
+    "file",
+    "session",
+    "load s",
+    "run s",
+    "SQNR dB",
+)
 
 
 def row(figures: Figures) -> list[str]:
@@ -58,10 +70,14 @@ def main() -> int:
     console = Console(width=140)
     console.print(table)
     for figures in found:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(figures.operators.items(), key=lambda item: -item[1]))
+        kinds = ", ".join(
+            f"{count} {kind}" for kind, count in sorted(figures.operators.items(), key=lambda item: -item[1])
+        )
         console.print(f"{figures.model}: {kinds}", highlight=False)
     if options.json:
-        Path(options.json).write_text(json.dumps([asdict(figures) for figures in found], indent=2) + "\n", encoding="utf-8")
+        Path(options.json).write_text(
+            json.dumps([asdict(figures) for figures in found], indent=2) + "\n", encoding="utf-8"
+        )
     return 0
 
 
