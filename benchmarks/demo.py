@@ -6,9 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
 import torch
 
 import vgfc
@@ -16,6 +13,7 @@ from benchmarks import models
 from benchmarks.measure import sqnr_db
 from vgfc.runtime.layers import VulkanUnavailableError, prepare
 
+ROOT = Path(__file__).resolve().parent.parent
 REQUIRED_DB = 100
 
 

@@ -1,6 +1,6 @@
 """The six models through vgfc: times, operators, bytes and error of each, as a table and in JSON.
 
-python benchmarks/run_models.py [--precision fp32] [--json FILE] [model ...]
+python -m benchmarks.run_models [--precision fp32] [--json FILE] [model ...]
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rich.console import Console
 from rich.table import Table

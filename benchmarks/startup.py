@@ -1,6 +1,6 @@
 """How long vgf-opt takes to start: ten lines of MLIR through three passes, against importing the bindings and numpy.
 
-    python benchmarks/startup.py [--runs 15]
+    python -m benchmarks.startup [--runs 15]
 
 The two are run in turn; the ratio of the medians is what the project holds below 1.5.
 """

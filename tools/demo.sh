@@ -4,4 +4,4 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bash "$root/tools/setup.sh"
 cd "$root"
-exec .venv/bin/python benchmarks/demo.py "$@"
+exec .venv/bin/python -m benchmarks.demo "$@"
