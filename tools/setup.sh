@@ -33,7 +33,7 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
     "$python" -m venv "$venv"
   fi
   echo "setup: installing the package and its extras (minutes the first time)"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$root[torch,run,onnx,test]"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$root[torch,run,onnx,explorer,docs,test]"
   echo "$wanted" >"$stamp"
 fi
 
@@ -41,4 +41,10 @@ fi
 if ! "$venv/bin/python" -c 'import ctypes; ctypes.CDLL("libvulkan.so.1")' 2>/dev/null || ! compgen -G '/*/*/vulkan/icd.d/*.json' >/dev/null && ! compgen -G '/etc/vulkan/icd.d/*.json' >/dev/null; then
   echo "setup: installing the Vulkan loader and lavapipe"
   apt_install libvulkan1 mesa-vulkan-drivers || echo "setup: they could not be installed (apt-get install libvulkan1 mesa-vulkan-drivers)"
+fi
+
+# The test of the report's page looks at it in a browser.
+if ! command -v chromium >/dev/null; then
+  echo "setup: installing Chromium"
+  apt_install chromium || echo "setup: it could not be installed (apt-get install chromium)"
 fi

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from vgfc.command_line import Progress, add_output_options, parse_arguments
 from vgfc.compiler import compile as compile_model
 from vgfc.diagnostics import CompileError
 from vgfc.files import write_atomically
-from vgfc.passmanager import Instrumentation, Step
 from vgfc.program import Program
 
 EXAMPLE = "example: vgf-compile benchmarks.zoo:mobilenet_v2 -o mobilenet_v2.vgf"
@@ -34,33 +34,8 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         help="the shape of an input whose dimensions are dynamic; once for each such input",
     )
-    result.add_argument("--json", action="store_true", help="print the report as JSON")
-    result.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    add_output_options(result, "print the report as JSON")
     return result
-
-
-class Progress(Instrumentation):
-    """One line on a terminal that says which pass runs; nothing where standard error is no terminal."""
-
-    def __init__(self, enabled: bool) -> None:
-        self._status: Any = None
-        if enabled and sys.stderr.isatty():
-            from rich.console import Console
-
-            self._status = Console(stderr=True).status("importing")
-
-    def __enter__(self) -> Progress:
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def before_step(self, step: Step, module: Any) -> None:
-        if self._status is not None:
-            self._status.update(step.text)
 
 
 def parse_shapes(texts: Sequence[str]) -> dict[str, list[int]]:
@@ -106,7 +81,7 @@ def run_tool(arguments: argparse.Namespace) -> Program:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
-    arguments = parser().parse_args(argv)
+    arguments = parse_arguments(parser(), argv)
     try:
         program = run_tool(arguments)
     except CompileError as error:

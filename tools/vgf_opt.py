@@ -6,15 +6,18 @@ Reads MLIR text or bytecode from a file or standard input, runs passes, prints t
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from torch_mlir import ir
 
 from vgfc import diagnostics
+from vgfc.command_line import add_output_options, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context, register
 from vgfc.files import read_bytes, write_atomically
@@ -26,6 +29,7 @@ from vgfc.passmanager import (
     all_passes,
     parse_pipeline,
     pipeline_text,
+    plugin_pipelines,
     run_steps,
     upstream_pass_names,
 )
@@ -51,7 +55,9 @@ def parser() -> argparse.ArgumentParser:
     what = result.add_argument_group("passes").add_mutually_exclusive_group()
     what.add_argument("--pass-pipeline", metavar="TEXT", help="builtin.module(...) with the passes to run")
     what.add_argument("-p", dest="passes", metavar="A,B,C", help="short for --pass-pipeline='builtin.module(A,B,C)'")
-    what.add_argument("--vgf-pipeline", metavar="NAME", help=f"a named pipeline: {', '.join(PIPELINES)}")
+    what.add_argument(
+        "--vgf-pipeline", metavar="NAME", help=f"a named pipeline: {', '.join(PIPELINES)}, or a package's own"
+    )
     what.add_argument("--run-reproducer", action="store_true", help="run the pipeline that the input file carries")
     result.add_argument(
         "--dump-pass-pipeline", action="store_true", help="print the expanded pipeline to standard error"
@@ -80,6 +86,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--allow-unregistered-dialect", action="store_true", help="accept operations nobody defined")
     result.add_argument("--list-passes", action="store_true", help="list the passes, and where each comes from")
     result.add_argument("--show-dialects", action="store_true", help="list the dialects that the input may use")
+    result.add_argument("--new-pass", metavar="NAME", help="write a new pass and its test into the current project")
+    result.add_argument("--stage", metavar="FOLDER", default="simplify", help="with --new-pass: the folder of passes/")
+    add_output_options(result, "print diagnostics, timing and lists as JSON")
     return result
 
 
@@ -109,9 +118,12 @@ def chosen_pipeline(arguments: argparse.Namespace, content: bytes) -> str:
             raise PipelineError("--run-reproducer: expected an input with a mlir_reproducer resource, found none")
         return match[1].replace('\\"', '"').replace("\\\\", "\\")
     if arguments.vgf_pipeline is not None:
-        if arguments.vgf_pipeline not in PIPELINES:
-            raise PipelineError(f"no pipeline is named '{arguments.vgf_pipeline}'; there are: {', '.join(PIPELINES)}")
-        return PIPELINES[arguments.vgf_pipeline]()
+        if arguments.vgf_pipeline in PIPELINES:
+            return PIPELINES[arguments.vgf_pipeline]()
+        if arguments.vgf_pipeline in plugin_pipelines():
+            return plugin_pipelines()[arguments.vgf_pipeline][0]()
+        names = ", ".join([*PIPELINES, *plugin_pipelines()])
+        raise PipelineError(f"no pipeline is named '{arguments.vgf_pipeline}'; there are: {names}")
     if arguments.passes is not None:
         return f"builtin.module({arguments.passes})"
     return arguments.pass_pipeline or "builtin.module()"
@@ -197,19 +209,39 @@ class Session:
         self.messages.append(diagnostics.Message("note", note, None))
 
 
-def list_passes() -> None:
-    """Print every pass: its name, where it comes from, what it does."""
+@dataclass(frozen=True)
+class Listed:
+    """A line of --list-passes: `kind` is "pass" or "pipeline"."""
+
+    name: str
+    kind: str
+    origin: str
+    summary: str
+
+
+def listed_passes() -> list[Listed]:
+    """Every pass and named pipeline: its name, where it comes from, what it does."""
+    found = []
     for name, (cls, origin) in all_passes().items():
         module_doc = sys.modules[cls.__module__].__doc__ or ""
-        summary = module_doc.split("\n")[0].removeprefix(f"{name}:").strip()
-        print(f"{name:40} {origin:12} {summary}")
-    for name in PIPELINES:
-        print(f"{name:40} {'vgfc':12} named pipeline")
-    for name in sorted(upstream_pass_names()):
-        print(f"{name:40} upstream")
+        found.append(Listed(name, "pass", origin, module_doc.split("\n")[0].removeprefix(f"{name}:").strip()))
+    found += [Listed(name, "pipeline", "vgfc", "named pipeline") for name in PIPELINES]
+    found += [Listed(name, "pipeline", origin, "named pipeline") for name, (_, origin) in plugin_pipelines().items()]
+    found += [Listed(name, "pass", "upstream", "") for name in sorted(upstream_pass_names())]
+    return found
 
 
-def show_dialects() -> None:
+def list_passes(as_json: bool) -> None:
+    """Print what `listed_passes` finds."""
+    found = listed_passes()
+    if as_json:
+        print(json.dumps([asdict(line) for line in found], indent=2))
+        return
+    for line in found:
+        print(f"{line.name:40} {line.origin:12} {line.summary}".rstrip())
+
+
+def show_dialects(as_json: bool) -> None:
     """Print the dialects that are registered."""
     import torch_mlir.dialects
 
@@ -224,7 +256,7 @@ def show_dialects() -> None:
         except ValueError:
             continue
         found.append(name)
-    print("Available Dialects: " + ", ".join(sorted(found)))
+    print(json.dumps(sorted(found)) if as_json else "Available Dialects: " + ", ".join(sorted(found)))
 
 
 def output_of(module: ir.Module, arguments: argparse.Namespace) -> bytes:
@@ -242,16 +274,44 @@ def output_of(module: ir.Module, arguments: argparse.Namespace) -> bytes:
     return f"{text.rstrip()}\n".encode()
 
 
+def new_pass(arguments: argparse.Namespace) -> None:
+    """Write a new pass and say where it is."""
+    from vgfc.new_pass import create_pass
+
+    made = create_pass(arguments.new_pass, Path.cwd(), arguments.stage)
+    if arguments.json:
+        print(json.dumps({key: str(value) for key, value in asdict(made).items()}, indent=2))
+    elif not arguments.quiet:
+        print(f"pass    {made.name}\nsource  {made.source}\ntest    {made.test}")
+        if made.entry_point:
+            print(f'add to [project.entry-points."vgfc.passes"] in pyproject.toml:\n{made.entry_point}')
+
+
+def show_messages(messages: Sequence[diagnostics.Message], piece: bytes, arguments: argparse.Namespace) -> None:
+    """Print diagnostics to standard error: as MLIR does, or one JSON object a line; errors only with --quiet."""
+    for message in messages:
+        if arguments.quiet and message.severity != "error":
+            continue
+        if arguments.json:
+            source = asdict(message.source) if message.source else None
+            print(json.dumps({"severity": message.severity, "text": message.text, "source": source}), file=sys.stderr)
+        else:
+            print(diagnostics.render(message, arguments.input, text_of(piece)), file=sys.stderr)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
-    arguments = parser().parse_args(argv)
-    if arguments.list_passes:
-        list_passes()
-        return 0
-    if arguments.show_dialects:
-        show_dialects()
-        return 0
+    arguments = parse_arguments(parser(), argv)
     try:
+        if arguments.list_passes:
+            list_passes(arguments.json)
+            return 0
+        if arguments.show_dialects:
+            show_dialects(arguments.json)
+            return 0
+        if arguments.new_pass is not None:
+            new_pass(arguments)
+            return 0
         content = read_bytes(arguments.input)
         session = Session(arguments)
         session.steps = steps = parse_pipeline(chosen_pipeline(arguments, content), PIPELINES, session.context)
@@ -271,13 +331,13 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(f"{arguments.input}: {problem}", file=sys.stderr)
             failed |= bool(problems)
         else:
-            for message in session.messages:
-                print(diagnostics.render(message, arguments.input, text_of(piece)), file=sys.stderr)
+            show_messages(session.messages, piece, arguments)
             failed |= module is None
         if module is not None:
             outputs.append(output_of(module, arguments))
     if arguments.mlir_timing:
-        print(session.timing.table(), file=sys.stderr)
+        rows = [{"pass": name, "seconds": seconds} for name, seconds in session.timing.rows]
+        print(json.dumps({"timing": rows}) if arguments.json else session.timing.table(), file=sys.stderr)
     if failed:
         return 1
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vgfc.command_line import Progress, add_output_options, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes, write_atomically
 from vgfc.runtime.vulkan import VulkanProgram
@@ -27,8 +28,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--output", action="append", default=[], metavar="Y.npy", help="where an output goes, in order")
     result.add_argument("--random-inputs", type=int, metavar="SEED", help="random inputs instead of files")
     result.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print the median time")
-    result.add_argument("--json", action="store_true", help="print the figures as JSON")
-    result.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    add_output_options(result, "print the figures as JSON")
     return result
 
 
@@ -74,12 +74,15 @@ def run_tool(arguments: argparse.Namespace) -> dict[str, Any]:
         raise CompileError(f"'{arguments.program}' has {len(file.inputs)} inputs ({names}), found {len(inputs)} --input")
     if len(arguments.output) > len(file.outputs):
         raise CompileError(f"expected at most {len(file.outputs)} --output, found {len(arguments.output)}")
-    program = VulkanProgram(content)
     times = []
     outputs: list[np.ndarray[Any, Any]] = []
-    for _ in range(max(1, arguments.repeat)):
-        outputs = program.run(inputs)
-        times.append(program.run_seconds)
+    repeats = max(1, arguments.repeat)
+    with Progress(not (arguments.quiet or arguments.json), "making the device's pipelines") as progress:
+        program = VulkanProgram(content)
+        for number in range(repeats):
+            progress.show(f"running {number + 1} of {repeats}")
+            outputs = program.run(inputs)
+            times.append(program.run_seconds)
     for path, values in zip(arguments.output, outputs, strict=False):
         stream = io.BytesIO()
         np.save(stream, values)
@@ -96,7 +99,7 @@ def run_tool(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
-    arguments = parser().parse_args(argv)
+    arguments = parse_arguments(parser(), argv)
     try:
         figures = run_tool(arguments)
     except CompileError as error:

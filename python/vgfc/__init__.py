@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from vgfc.compiler import compile, compile_mlir
     from vgfc.diagnostics import CompileError
     from vgfc.dialect import register
+    from vgfc.passmanager import add_pass
     from vgfc.program import Program
 
 __version__ = "0.1.0"
-__all__ = ["CompileError", "Program", "compile", "compile_mlir", "register", "run_pipeline"]
+__all__ = ["CompileError", "Program", "add_pass", "compile", "compile_mlir", "register", "run_pipeline"]
 
 _HOMES = {
     "compile": "vgfc.compiler",
     "compile_mlir": "vgfc.compiler",
     "run_pipeline": "vgfc.compiler",
+    "add_pass": "vgfc.passmanager",
     "CompileError": "vgfc.diagnostics",
     "register": "vgfc.dialect",
     "Program": "vgfc.program",

@@ -25,9 +25,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_type_hints
 
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
@@ -35,9 +35,8 @@ from torch_mlir.passmanager import PassManager
 from vgfc.diagnostics import CompileError, PassFailure
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from vgfc.plugins import Plugin
 
-ENTRY_POINT_GROUP = "vgfc.passes"
 ROOT = "builtin.module"
 
 
@@ -124,34 +123,63 @@ def _built_in_modules() -> dict[str, str]:
     }
 
 
-@cache
-def _external_entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # 12 ms, which a pipeline of known passes need not pay
+def _plugins(group: str) -> dict[str, Plugin]:
+    from vgfc.plugins import plugins  # reading packages' metadata takes 12 ms, which known passes need not pay
 
-    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    return plugins(group)
+
+
+def _load_plugin(plugin: Plugin) -> type[Pass]:
+    cls = plugin.load()
+    if not (isinstance(cls, type) and issubclass(cls, Pass) and dataclasses.is_dataclass(cls)):
+        raise PipelineError(f"package '{plugin.origin}', pass '{plugin.name}': expected a dataclass derived from Pass")
+    if cls.name != plugin.name:
+        raise PipelineError(
+            f"package '{plugin.origin}': expected the pass '{plugin.name}' to have this name, found '{cls.name}'"
+        )
+    return register(cls)
 
 
 def find_pass(name: str) -> type[Pass] | None:
     """The pass of this name, importing its file if need be; None when no such pass of ours (or of a plug-in) exists."""
     if name not in _registered and name in _built_in_modules():
         importlib.import_module(_built_in_modules()[name])
-    if name not in _registered and name not in upstream_pass_names() and name in _external_entry_points():
-        register(_external_entry_points()[name].load())
+    if name not in _registered and name not in upstream_pass_names() and name in _plugins("vgfc.passes"):
+        _load_plugin(_plugins("vgfc.passes")[name])
     return _registered.get(name)
 
 
 def all_passes() -> dict[str, tuple[type[Pass], str]]:
-    """Every pass of ours and of plug-ins: name to (class, where it comes from: `vgfc` or the distribution's name)."""
+    """Every pass of ours and of plug-ins: name to (class, where it comes from: `vgfc` or the distribution's name).
+
+    Raises CompileError for a plug-in that cannot be loaded, or whose name is taken.
+    """
     found = {}
     for name in _built_in_modules():
         cls = find_pass(name)
         assert cls is not None, f"{_built_in_modules()[name]} does not register '{name}'"
         found[name] = (cls, "vgfc")
-    for name, point in _external_entry_points().items():
+    for name, plugin in _plugins("vgfc.passes").items():
+        if name in found or name in upstream_pass_names():
+            raise PipelineError(f"package '{plugin.origin}' adds a pass '{name}', a name that is taken")
         cls = find_pass(name)
-        if cls is not None and name not in found:
-            found[name] = (cls, point.dist.name if point.dist else point.value)
+        assert cls is not None, "a plug-in either loads or raises"
+        found[name] = (cls, plugin.origin)
     return dict(sorted(found.items()))
+
+
+def plugin_pipelines() -> dict[str, tuple[Callable[[], str], str]]:
+    """The named pipelines that packages add: name to (what makes its text, the distribution's name)."""
+
+    def text_of(plugin: Plugin) -> str:
+        value = plugin.load()
+        text = value() if callable(value) else value
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise PipelineError(f"package '{plugin.origin}', pipeline '{plugin.name}': expected text, found {kind}")
+        return text
+
+    return {name: (partial(text_of, plugin), plugin.origin) for name, plugin in _plugins("vgfc.pipelines").items()}
 
 
 # Pipelines
@@ -301,12 +329,15 @@ def _add_steps(
         for child in element.children:
             _add_steps(child, (*anchors, element.name), named, context, steps)
         return
-    if element.name in named:
+    cls = None if element.name in named else find_pass(element.name)
+    expand = named.get(element.name)
+    if cls is None and expand is None and element.name not in upstream_pass_names():
+        expand, _ = plugin_pipelines().get(element.name, (None, ""))
+    if expand is not None:
         if element.options is not None:
             raise PipelineError(f"pipeline '{element.name}' takes no options, found '{{{element.options}}}'")
-        steps += parse_pipeline(named[element.name](), named, context)
+        steps += parse_pipeline(expand(), named, context)
         return
-    cls = find_pass(element.name)
     if cls is None:
         step = Step(anchors, element.name + (f"{{{element.options}}}" if element.options is not None else ""), None)
         _check_native(step, named, context)
@@ -329,7 +360,8 @@ def _check_native(step: Step, named: NamedPipelines, context: ir.Context) -> Non
     if "does not refer to a registered pass" in text:
         import difflib  # only when something is misspelt
 
-        candidates = [*_built_in_modules(), *_external_entry_points(), *named, *upstream_pass_names()]
+        ours = [*_built_in_modules(), *_plugins("vgfc.passes"), *named, *plugin_pipelines()]
+        candidates = [*ours, *upstream_pass_names()]
         close = difflib.get_close_matches(step.name, candidates, n=5, cutoff=0.5)
         hint = f"; near it: {', '.join(close)}" if close else ""
         raise PipelineError(f"unknown pass '{step.name}'{hint} (vgf-opt --list-passes lists all)")
@@ -413,18 +445,45 @@ def _run_step(step: Step, module: ir.Module, verify: bool) -> None:
             except ir.MLIRError as error:
                 raise _native_failure(step, error) from None
         return
-    try:
-        with context, ir.Location.unknown():
-            step.python_pass.run(module)
-    except PassFailure as failure:
-        if context.emit_error_diagnostics:
-            failure.location.emit_error(failure.message)
-        raise
+    _run_python_pass(step.python_pass, module)
     if verify:
         try:
             module.operation.verify()
         except ir.MLIRError as error:
             raise _native_failure(step, error) from None
+
+
+def _run_python_pass(python_pass: Pass, module: ir.Module) -> None:
+    context = module.context
+    try:
+        with context, ir.Location.unknown():
+            python_pass.run(module)
+    except PassFailure as failure:
+        if context.emit_error_diagnostics:
+            failure.location.emit_error(failure.message)
+        raise
+
+
+def add_pass(manager: PassManager, python_pass: Pass | str) -> None:
+    """Append one of our passes to a PassManager of the bindings, after what it holds and before what is added later.
+
+    `python_pass` is a pass or its text (`vgf-fold-clamps`, `vgf-x{size-bytes=4}`). The manager has to run on
+    builtin.module; `manager.run` then raises PassFailure where the pass fails. Raises PipelineError for an unknown pass or
+    one of upstream's, which `manager.add` takes.
+    """
+    if isinstance(python_pass, str):
+        steps = parse_pipeline(f"{ROOT}({python_pass})")
+        if len(steps) != 1 or steps[0].python_pass is None:
+            raise PipelineError(f"expected one pass of vgfc or of a plug-in, found '{python_pass}'")
+        python_pass = steps[0].python_pass
+    chosen = python_pass
+
+    def run(op: ir.Operation, _: Any) -> None:
+        if op.name != ROOT:
+            raise PipelineError(f"pass '{chosen.name}' runs on {ROOT}, found a pass manager on {op.name}")
+        _run_python_pass(chosen, cast(ir.Module, op.opview))  # a ModuleOp has what passes use of a Module
+
+    manager.add(run, name=type(chosen).__name__, argument=chosen.to_text())
 
 
 def _native_failure(step: Step, error: ir.MLIRError) -> CompileError:

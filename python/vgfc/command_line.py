@@ -1,0 +1,60 @@
+"""What all commands share: options, shell completion, progress, and where their output goes.
+
+Completion is argcomplete's: `eval "$(register-python-argcomplete vgf-opt)"` turns it on in bash and zsh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from vgfc.passmanager import Instrumentation, Step
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+
+def add_output_options(parser: argparse.ArgumentParser, json_help: str) -> None:
+    """Add --json and --quiet, which every command has."""
+    parser.add_argument("--json", action="store_true", help=json_help)
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def parse_arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line, or answer the shell when it asks for completions (and then exit)."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    return parser.parse_args(argv)
+
+
+class Progress(Instrumentation):
+    """One line on a terminal that says which pass runs; nothing where standard error is no terminal."""
+
+    def __init__(self, enabled: bool, first: str = "importing") -> None:
+        self._status: Any = None
+        if enabled and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(first)
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, text: str) -> None:
+        """Say what is being done now."""
+        if self._status is not None:
+            self._status.update(text)
+
+    def before_step(self, step: Step, module: ir.Module) -> None:
+        self.show(step.text)
