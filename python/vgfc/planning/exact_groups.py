@@ -108,9 +108,7 @@ def shrink_groups(buffers: Sequence[Buffer], sizes_bytes: Sequence[int], budget:
     return tuple(size for size in sizes if size > 0)
 
 
-def smallest_groups(
-    buffers: Sequence[Buffer], below_bytes: int, budget: Budget
-) -> tuple[tuple[int, ...] | None, int]:
+def smallest_groups(buffers: Sequence[Buffer], below_bytes: int, budget: Budget) -> tuple[tuple[int, ...] | None, int]:
     """(group sizes with the least total, that total), the sizes None if the total is proved to be at least `below_bytes`.
 
     When the budget ends first the sizes are None too, and the second is the highest total proved to be a lower bound.

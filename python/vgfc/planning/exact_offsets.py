@@ -296,9 +296,7 @@ class _Placement:
                 self.bare[key] = known
         return known
 
-    def pick(
-        self, low: int, high: int, floors: list[int], slack: list[int], remaining: int
-    ) -> tuple[Choice, int, int]:
+    def pick(self, low: int, high: int, floors: list[int], slack: list[int], remaining: int) -> tuple[Choice, int, int]:
         """The section with the fewest ways to go on (or that, of the lowest pit), with the bounds of its pit."""
         best: tuple[int, int, int, int] | None = None
         picked = (Choice(low, 0, 0), low, high)
