@@ -66,15 +66,17 @@ def convert(op: ir.Operation) -> None:
     element = element_type(op.result)
     if str(element) not in ("f32", "f16") or element_type(left) != element or shape(left)[0] != 1:
         return
-    weight = constant_value(right)
-    if weight is None or any(splat_value(zero) != 0 for zero in zero_points):
+    if constant_value(right) is None or any(splat_value(zero) != 0 for zero in zero_points):
         return
     (_, rows, depth), columns = shape(left), shape(right)[2]
     last, offsets = following_addition(op, columns)
     with ir.InsertionPoint(last), op.location:
         image = tensor([1, rows, 1, depth], element)
         reshaped = create("tosa.reshape", image, [left, const_shape([1, rows, 1, depth])])
-        kernel = constant(np.ascontiguousarray(weight[0].T).reshape(columns, 1, 1, depth), element)
+        turned = tensor([1, columns, depth], element)
+        kernel = create("tosa.transpose", turned, [right], {"perms": ir.DenseI32ArrayAttr.get([0, 2, 1])})
+        kernel_shape = [columns, 1, 1, depth]
+        kernel = create("tosa.reshape", tensor(kernel_shape, element), [kernel, const_shape(kernel_shape)])
         bias = constant(offsets, element)
         attributes = {
             "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),

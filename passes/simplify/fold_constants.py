@@ -8,7 +8,9 @@ as a whole and only its end becomes a constant, so that a weight that is transpo
 three times.
 
 Operators are left alone whose result the specification leaves undefined (an i32 overflow, an index out of range),
-and those whose result is more than `max-growth-bytes` larger than what it is made from, such as a large tile.
+and those whose result is more than `max-growth-bytes` larger than what it is made from, such as a large tile. Every constant
+lives as long as the module's context, so with `views=false` transposes and reshapes of constants stay as well: the passes
+that change weights look through them, and only what they leave needs to be written.
 
 Invalid input: none, an operator that is not evaluated here stays.
 """
@@ -36,6 +38,7 @@ from vgfc.ir import (
 from vgfc.passmanager import Pass, register
 from vgfc.tosa_numpy import EVALUATORS, evaluate
 
+VIEWS = ("tosa.transpose", "tosa.reshape")
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 
 
@@ -44,6 +47,7 @@ CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 class FoldConstants(Pass):
     name = "vgf-fold-constants"
     max_growth_bytes: int = 1 << 24
+    views: bool = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
@@ -73,6 +77,8 @@ class FoldConstants(Pass):
 
     def _evaluate(self, op: ir.Operation, folded: dict[ir.Value, Array]) -> Array | None:
         if op.name not in EVALUATORS or len(op.operands) == 0:
+            return None
+        if not self.views and op.name in VIEWS and op.operands[0] not in folded:
             return None
         operands = []
         for operand in op.operands:

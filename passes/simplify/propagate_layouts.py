@@ -415,6 +415,9 @@ class Rewriter:
                     operands.append(op.operands[index])
                     continue
                 root, view = found
+                if root.is_constant and (node.move is None or index >= node.move.data_count):
+                    operands.append(op.operands[index])
+                    continue
                 wanted = node.operand_view(index, node.label, view)
                 assert wanted is not None
                 operands.append(self._convert(root, wanted))

@@ -168,8 +168,16 @@ def constant(values: Array, element: ir.Type) -> ir.Value:
 
 
 def constant_value(value: ir.Value) -> Array | None:
-    """The array behind a value made by `tosa.const` (or `arith.constant` of a tensor), None for any other value."""
+    """The array behind a value made by `tosa.const` (or `arith.constant` of a tensor), None for any other value.
+
+    Looks through transposes and reshapes of a constant, so that a large one need not be written anew for each of them.
+    """
     owner = defining(value)
+    if owner is not None and owner.name in ("tosa.transpose", "tosa.reshape"):
+        values = constant_value(owner.operands[0])
+        if values is None or owner.name == "tosa.reshape":
+            return None if values is None else values.reshape(shape(value))
+        return values.transpose(int_list(owner.attributes["perms"]))
     if owner is None or owner.name not in ("tosa.const", "arith.constant"):
         return None
     attribute = owner.attributes["values" if owner.name == "tosa.const" else "value"]
