@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 FILE_LOCATION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+LOCATION_NAME = re.compile(r'"((?:[^"\\]|\\.)*)"(?!:\d)')
 EXPECTED = re.compile(
     r"expected-(error|warning|remark|note)(-re)?[ ]*(?:@([+-]\d+|above|below|unknown))?[ ]*\{\{(.*)\}\}\s*$"
 )
@@ -62,6 +63,12 @@ def source_line(location: ir.Location) -> SourceLine | None:
     """The innermost file position inside `location` (of a call site, the callee; of a fusion, the first), None if none."""
     found = FILE_LOCATION.search(str(location))
     return SourceLine(found[1], int(found[2]), int(found[3])) if found else None
+
+
+def module_path(location: ir.Location) -> str | None:
+    """The first name inside `location`, which the front end makes the path of the user's module; None if none."""
+    found = LOCATION_NAME.search(str(location))
+    return found[1] if found else None
 
 
 @dataclass

@@ -198,7 +198,7 @@ def test_budget_pieces_are_fewest_and_fit(seed: int) -> None:
     count = generator.randint(1, 40)
     graph = random_graph(generator, count, ["graph"], frozenset(), 6)
     weights = [generator.randint(0, 20) for _ in range(count)]
-    budget = generator.randint(max(max(weights), 1), 120)
+    budget = generator.randint(max(1, *weights), 120)
     pieces = split_by_budget(list(range(count)), graph, lambda part: sum(weights[index] for index in part) <= budget)
     assert isinstance(pieces, list)
     assert [index for piece in pieces for index in piece] == list(range(count))

@@ -1,0 +1,56 @@
+"""How segments are written in a module, before and after outlining; the words that the partition passes share.
+
+The marks on operations (`SEGMENT`, `SEGMENT_NAME`, `SEGMENT_INDEX`) exist between `vgf-mark-segments` and
+`vgf-outline-segments`; what remains is `SEGMENT` on each segment's function and `HOST_REASON` on host operations.
+"""
+
+from __future__ import annotations
+
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+from vgfc.diagnostics import PassFailure
+from vgfc.ir import entry, functions, operations, segment_kind
+
+KINDS = ("graph", "compute", "host")
+SEGMENT = "vgf.segment"  # on an operation or a segment's function: one of KINDS
+SEGMENT_NAME = "vgf.segment_name"  # on an operation: those of different names share no segment
+SEGMENT_INDEX = "vgf.segment_index"  # on an operation: place of its segment in the dispatch order
+HOST_REASON = "vgf.reason"  # on an operation that the host runs, or a host function: why no graph can
+HOST_FUNCTION = "vgf.host_function"  # on a private function that is no segment: only the host can run a call of it
+CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
+
+
+def is_constant(op: ir.Operation) -> bool:
+    """Whether an operation is a constant, of which every segment that reads it gets a copy."""
+    return op.name in CONSTANTS
+
+
+def partitioned_entry(module: ir.Module) -> func.FuncOp:
+    """The model's entry; raises PassFailure when the module has none, or several."""
+    function = entry(module)
+    if function is None:
+        raise PassFailure("expected one public function with a body, the model's entry", module.operation.location)
+    return function
+
+
+def function_of_call(op: ir.Operation, symbols: dict[str, func.FuncOp]) -> func.FuncOp | None:
+    """The function that a `func.call` calls, None for any other operation and for a function without a body."""
+    return symbols.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value) if op.name == "func.call" else None
+
+
+def symbols_of(module: ir.Module) -> dict[str, func.FuncOp]:
+    """The functions with a body by name."""
+    return {function.name.value: function for function in functions(module)}
+
+
+def is_outlined(module: ir.Module) -> bool:
+    """Whether the entry consists of calls of segments alone."""
+    symbols = symbols_of(module)
+    called = [function_of_call(op, symbols) for op in operations(partitioned_entry(module))]
+    return bool(called) and all(function is not None and segment_kind(function) in KINDS for function in called)
+
+
+def string(op: ir.Operation, name: str) -> str | None:
+    """The text of a string attribute, None where there is no such attribute."""
+    return ir.StringAttr(op.attributes[name]).value if name in op.attributes else None
