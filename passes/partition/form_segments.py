@@ -27,7 +27,7 @@ from vgfc.ir import defining, operations, size_bytes
 from vgfc.partitioning import Graph, partition, split_by_budget
 from vgfc.passmanager import Pass, register
 from vgfc.planning.program import Instruction, Program
-from vgfc.planning.runtime_model import plan_session
+from vgfc.planning.runtime_model import session_bytes
 from vgfc.segments import (
     SEGMENT,
     SEGMENT_INDEX,
@@ -127,7 +127,7 @@ def _session_model(body: list[ir.Operation]) -> Callable[[Sequence[int]], int]:
             for number in instructions[place].results:
                 if last_read[number] < len(body) and all(reader in inside for reader in readers.get(number, ())):
                     own_sizes[number] = sizes[number]
-        return plan_session(Program(tuple(own_sizes), tuple(instructions[place] for place in members))).size_bytes
+        return session_bytes(Program(tuple(own_sizes), tuple(instructions[place] for place in members)))
 
     return session_of
 

@@ -82,7 +82,7 @@ module attributes {vgf.target = {tosa = "TOSA-1.0+FP", constant_bytes = 40 : i64
     %0 = tosa.add %x, %a {vgf.segment = "graph"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
     // CHECK: tosa.add {{.*}}vgf.segment_index = 0
     %1 = tosa.add %0, %b {vgf.segment = "graph"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
-    // CHECK: tosa.add {{.*}}vgf.segment_index = 0
+    // CHECK: tosa.add {{.*}}vgf.segment_index = 1
     %2 = tosa.add %a, %1 {vgf.segment = "graph"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
     // CHECK: tosa.add {{.*}}vgf.segment_index = 1
     %3 = tosa.add %2, %c {vgf.segment = "graph"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
