@@ -12,7 +12,8 @@ becomes
 `segment-of="decoder.*:host,resize:host,net.py?12:graph/tail"` steers it: each rule is a pattern (`*`, `?`, `[a-z]`) on the path
 of the user's module, the operator's name or the place (file:line, where `?` stands for the colon), then `graph`, `compute` or
 `host`; the first that matches decides. A name after a slash keeps operators apart from those of other names. A
-`vgf.segment` that an operation has already stays. `require-full-graph` makes the host an error.
+`vgf.segment` that an operation has already stays. `require-full-graph` makes the host an error. The module's attributes
+`vgf.segment_of` and `vgf.require_full_graph` say the same, after the options.
 
 Constants get no mark; each segment that reads one gets its own copy, and a shader gets it from a graph, through a reshape.
 An entry that calls segments already is left alone.
@@ -32,8 +33,10 @@ from vgfc.segments import (
     HOST_FUNCTION,
     HOST_REASON,
     KINDS,
+    REQUIRE_FULL_GRAPH,
     SEGMENT,
     SEGMENT_NAME,
+    SEGMENT_OF,
     function_of_call,
     is_constant,
     is_outlined,
@@ -143,14 +146,16 @@ class MarkSegments(Pass):
     def run(self, module: ir.Module) -> None:
         if is_outlined(module):
             return
-        target, rules, symbols = target_of(module), parse_rules(self.segment_of), symbols_of(module)
+        target, symbols = target_of(module), symbols_of(module)
+        rules = parse_rules(self.segment_of) + parse_rules(string(module.operation, SEGMENT_OF) or "")
+        full_graph = self.require_full_graph or REQUIRE_FULL_GRAPH in module.operation.attributes
         function = partitioned_entry(module)
         pass_constants_to_shaders(function)
         for op in operations(function):
             if is_constant(op):
                 continue
             kind, name, reason = decide(op, target, rules, symbols)
-            if kind == "host" and self.require_full_graph:
+            if kind == "host" and full_graph:
                 raise fail(op, f"would run on the host: {reason}")
             op.attributes[SEGMENT] = ir.StringAttr.get(kind)
             if name is not None:

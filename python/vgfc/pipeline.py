@@ -19,7 +19,10 @@ SIMPLIFY = [
 ]
 
 PARTITION = [
+    "vgf-mark-segments",
+    "vgf-form-segments",
     "vgf-outline-segments",
+    "vgf-check-segments",
 ]
 
 LOWER = [

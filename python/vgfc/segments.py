@@ -18,6 +18,8 @@ SEGMENT_NAME = "vgf.segment_name"  # on an operation: those of different names s
 SEGMENT_INDEX = "vgf.segment_index"  # on an operation: place of its segment in the dispatch order
 HOST_REASON = "vgf.reason"  # on an operation that the host runs, or a host function: why no graph can
 HOST_FUNCTION = "vgf.host_function"  # on a private function that is no segment: only the host can run a call of it
+SEGMENT_OF = "vgf.segment_of"  # on the module: the user's wishes, as vgf-mark-segments takes them
+REQUIRE_FULL_GRAPH = "vgf.require_full_graph"  # on the module: the host is an error
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 
 

@@ -46,3 +46,13 @@ func.func @whole(%x: tensor<4xf64>) -> tensor<4xf64> {
   %0 = tosa.log %x : (tensor<4xf64>) -> tensor<4xf64>
   return %0 : tensor<4xf64>
 }
+
+// -----
+
+module attributes {vgf.require_full_graph} {
+  func.func @full_graph(%x: tensor<4xf64>) -> tensor<4xf64> {
+    // expected-error@+1 {{'tosa.exp' would run on the host: TOSA has no exp of f64; its inputs are bf16, f16, f32}}
+    %0 = tosa.exp %x : (tensor<4xf64>) -> tensor<4xf64>
+    return %0 : tensor<4xf64>
+  }
+}

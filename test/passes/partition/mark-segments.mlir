@@ -110,6 +110,19 @@ func.func @steered(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// The module says it itself.
+
+// CHECK-LABEL: func.func @said_by_the_module
+module attributes {vgf.segment_of = "abs:host"} {
+  func.func @said_by_the_module(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // CHECK: tosa.abs %arg0 {vgf.reason = "segment-of 'abs:host' says so", vgf.segment = "host"}
+    %0 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
 // Outlined already: nothing changes.
 
 // CHECK-LABEL: func.func @outlined
