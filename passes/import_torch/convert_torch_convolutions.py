@@ -46,21 +46,16 @@ def fitted(
     value: ir.Value, kernel: Sequence[int], window: Window
 ) -> tuple[ir.Value, tuple[tuple[int, int], ...], list[int]]:
     """The NHWC input, padding and output extents with which the windows cover the input exactly."""
-    padding, extents = [], []
+    padding, extents, sizes = [], [], list(shape(value))
     for index, size in enumerate(kernel):
-        axis = index + 1
         before, after = window.padding[index]
-        extent = shape(value)[axis]
         span = (size - 1) * window.dilation[index] + 1
-        room = extent + before + after - span
+        room = sizes[index + 1] + before + after - span
         extents.append(room // window.stride[index] + 1)
-        left_over = room % window.stride[index]
-        after -= left_over
-        if after < 0:
-            value = build.slice_axis(value, axis, 0, extent + after)
-            after = 0
-        padding.append((before, after))
-    return value, tuple(padding), extents
+        after -= room % window.stride[index]
+        sizes[index + 1] += min(after, 0)
+        padding.append((before, max(after, 0)))
+    return build.slice_(value, [0] * len(sizes), sizes), tuple(padding), extents
 
 
 def channels_last(value: ir.Value) -> ir.Value:

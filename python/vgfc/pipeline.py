@@ -7,11 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+CONVERT_TORCH = [
+    "vgf-convert-torch-creation",
+    "vgf-convert-torch-movement",
+    "vgf-convert-torch-indexing",
+    "vgf-convert-torch-arithmetic",
+    "vgf-convert-torch-functions",
+    "vgf-convert-torch-comparisons",
+    "vgf-convert-torch-activations",
+    "vgf-convert-torch-reductions",
+    "vgf-convert-torch-normalization",
+    "vgf-convert-torch-products",
+    "vgf-convert-torch-attention",
+    "vgf-convert-torch-convolutions",
+    "vgf-convert-torch-pools",
+    "vgf-convert-torch-resizes",
+]
+
+# What our converters leave, torch-mlir takes apart; its parts go through ours, and the rest through torch-mlir's own.
 TORCH_TO_TOSA = [
-    "func.func(torch-reduce-op-variants,canonicalize,torch-decompose-complex-ops,canonicalize)",
-    "func.func(convert-torch-to-tosa,tosa-make-broadcastable,cse)",
-    "torch-func-backend-type-conversion",
-    "func.func(canonicalize,torch-finalizing-backend-type-conversion)",
+    *CONVERT_TORCH,
+    "func.func(torch-decompose-complex-ops)",
+    *CONVERT_TORCH,
+    "vgf-finish-torch-conversion",
+    "func.func(cse)",
 ]
 
 SIMPLIFY = [

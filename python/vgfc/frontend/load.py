@@ -46,7 +46,9 @@ def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
 
 def _read_mlir(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
     if input_shapes:
-        raise CompileError(f"'{path}': input shapes can be given for PyTorch models only; an MLIR module has its own")
+        raise CompileError(
+            f"'{path}': input shapes can be given for PyTorch and ONNX models only; an MLIR module has its own"
+        )
     return parse_mlir(read_bytes(path), str(path))
 
 
@@ -56,8 +58,37 @@ def _read_torch(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir
     return import_program(path, input_shapes=input_shapes)
 
 
+def _read_onnx(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
+    from vgfc.frontend.onnx import read_onnx  # onnx is an extra
+
+    return read_onnx(read_bytes(path), Path(path).parent, input_shapes)
+
+
+def _read_tosa(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
+    from vgfc.frontend.tosa_flatbuffer import read_tosa
+
+    if input_shapes:
+        raise CompileError(f"'{path}': input shapes can be given for PyTorch and ONNX models only; TOSA has its own")
+    return read_tosa(read_bytes(path), make_context())
+
+
+def _read_vgf(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
+    """The file's graphs as one function, so that they are optimised over the borders of its segments."""
+    from vgfc.frontend.vgf import read_vgf
+    from vgfc.passmanager import run_pipeline
+
+    if input_shapes:
+        raise CompileError(f"'{path}': input shapes can be given for PyTorch and ONNX models only; a VGF has its own")
+    module = read_vgf(read_bytes(path), make_context())
+    run_pipeline(module, "builtin.module(inline,symbol-dce)")
+    return module
+
+
 READERS: dict[str, Callable[[str | os.PathLike[str], Shapes | None], ir.Module]] = {
     ".mlir": _read_mlir,
     ".mlirbc": _read_mlir,
     ".pt2": _read_torch,
+    ".onnx": _read_onnx,
+    ".tosa": _read_tosa,
+    ".vgf": _read_vgf,
 }

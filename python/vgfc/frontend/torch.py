@@ -193,8 +193,12 @@ def _check_shapes(program: ExportedProgram) -> None:
                 raise CompileError(f"input '{node.name}' has a dynamic dimension: axis {axis} is {extent}; {fix}")
 
 
-class _Locations(fx_importer.ContextCache):  # type: ignore[misc]
-    """Locations that name the module and the user's line, not the lines inside PyTorch."""
+class _Types(fx_importer.ContextCache):  # type: ignore[misc]
+    """Types of values, and locations that name the module and the user's line, not the lines inside PyTorch."""
+
+    def value_info_to_type(self, val: Any, **options: Any) -> ir.Type:
+        # a list of tensors comes back as a tuple from a .pt2 file
+        return super().value_info_to_type(list(val) if isinstance(val, tuple) else val, **options)
 
     def get_node_location(self, node: Node) -> ir.Location | None:
         stack = node.meta.get("nn_module_stack") or {}
@@ -263,7 +267,7 @@ class _Import:
         self.importer = fx_importer.FxImporter(
             context=make_context(), config_check=False, graph_node_importer_cls=_Nodes
         )
-        self.cache = _Locations(self.importer._c, py_attr_tracker=self.importer._py_attr_tracker)
+        self.cache = _Types(self.importer._c, py_attr_tracker=self.importer._py_attr_tracker)
         self.importer._cc = self.cache
 
     def run(self) -> ir.Module:

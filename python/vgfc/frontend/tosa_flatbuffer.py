@@ -235,9 +235,9 @@ class _Reader:
         location = record.table(5)
         text = location.string(0) if location is not None else ""
         if text.startswith("loc(") and text != "loc(unknown)":
-            try:
-                return ir.Location.from_attr(ir.Attribute.parse(text))
-            except (ir.MLIRError, ValueError):  # written by another tool, in words of its own
+            try:  # the bindings parse locations only behind an operation
+                return ir.Module.parse(f"module {{}} {text}").operation.location
+            except ir.MLIRError:  # written by another tool, in words of its own
                 pass
         return ir.Location.name(names[0]) if names else ir.Location.unknown()
 
