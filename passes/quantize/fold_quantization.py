@@ -1,0 +1,61 @@
+"""vgf-fold-quantization: floating-point arithmetic between vgf.dequantize and vgf.quantize becomes integer TOSA.
+
+    %0 = "vgf.dequantize"(%x) ... ; %1 = tosa.conv2d %0, %weight, %bias ... f32 ; %2 = "vgf.quantize"(%1) ...
+becomes
+    %1 = tosa.conv2d %x, %codes, %bias_codes, %zero_point ... i32 ; %2 = tosa.rescale %1 ... i8
+
+What happens to each operator is in `vgfc.integer.fold`; what decides is only what the IR says, never who quantised the
+model. Arithmetic that has no integer form stays, with its quantize and dequantize, when the target has floating point, and
+is refused by name when it has not.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from vgfc.diagnostics import fail
+from vgfc.integer.fold import Folder
+from vgfc.integer.forms import NotInteger
+from vgfc.ir import functions, operations
+from vgfc.passmanager import Pass, register
+from vgfc.target import target_of
+
+
+@register
+@dataclass(frozen=True)
+class FoldQuantization(Pass):
+    name = "vgf-fold-quantization"
+
+    def run(self, module: ir.Module) -> None:
+        target = target_of(module)
+        if "INT" not in target.profiles:
+            return
+        for function in functions(module):
+            folder = Folder("int16" in target.extensions, "int4" in target.extensions)
+            folded: list[tuple[ir.Operation, ir.Value]] = []
+            for op in operations(function):
+                if op.name != "vgf.quantize" or reads_argument(op):
+                    continue
+                try:
+                    codes = folder.fold(op)
+                except NotInteger as refusal:
+                    if "FP" in target.profiles:
+                        continue
+                    raise fail(refusal.op, f"{refusal.reason}, and target {target} has no floating point") from None
+                op.result.replace_all_uses_with(codes)
+                folded.append((op, codes))
+            del folder
+            erase_dead(function)
+
+
+def reads_argument(op: ir.Operation) -> bool:
+    """Whether this is the model's own first quantize."""
+    return isinstance(op.operands[0].owner, ir.Block)
+
+
+def erase_dead(function: ir.OpView) -> None:
+    """Drop TOSA and vgf operators that nothing reads; all but the stateful ones are pure."""
+    for op in reversed(list(operations(function))):
+        is_pure = op.name.split(".")[0] in ("tosa", "vgf", "arith") and "variable" not in op.name and not len(op.regions)
+        if is_pure and not any(next(iter(result.uses), None) for result in op.results):
+            op.erase()
