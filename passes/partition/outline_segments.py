@@ -89,7 +89,8 @@ def _find_boundary(function: func.FuncOp, outline: Outline, index: int, home: di
                 inputs[value] = None
         for value in op.results:
             readers = [outermost(use.owner.operation, function) for use in value.uses]
-            if any(home.get(reader) != index for reader in readers):
+            # a shader writes all its results, read or not
+            if outline.kind == "compute" or any(home.get(reader) != index for reader in readers):
                 outline.outputs.append(value)
     outline.inputs = list(inputs)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 CONVERT_TORCH = [
+    "vgf-convert-torch-quantization",
     "vgf-convert-torch-creation",
     "vgf-convert-torch-movement",
     "vgf-convert-torch-indexing",
@@ -45,6 +46,7 @@ PARTITION = [
 ]
 
 LOWER = [
+    "vgf-compile-shaders",
     "vgf-assign-graph-constants",
     "vgf-isolate-graph-segments",
     "builtin.module(tosa-to-spirv-tosa,spirv.module(spirv-lower-abi-attrs,spirv-update-vce))",

@@ -19,8 +19,10 @@ from vgfc import ir as helpers
 from vgfc.diagnostics import CompileError, fail
 from vgfc.emit.spirv import serialize
 from vgfc.interface import entry_function, ports
+from vgfc.shaders import Binding, is_shader, shader_of
 from vgfc.vgf_file import FORMATS, TENSOR
 
+COMPUTE_STAGE = 0x20  # VK_SHADER_STAGE_COMPUTE_BIT
 VULKAN_HEADER_VERSION = 321  # the first with VK_ARM_data_graph
 
 
@@ -35,17 +37,22 @@ class Resource:
     values: helpers.Array | None = None
 
 
+Slot = tuple[int, int, int]
+
+
 @dataclass
 class Segment:
-    """A segment and the resources that its descriptor bindings 0, 1, ... stand for: inputs, then outputs."""
+    """A segment: its SPIR-V, and what it reads and writes as (descriptor set, binding, resource)."""
 
     name: str
     kind: str
     entry_point: str
     code: bytes
-    inputs: list[int]
-    outputs: list[int]
+    inputs: list[Slot]
+    outputs: list[Slot]
     constants: list[tuple[int, int]] = field(default_factory=list)
+    dispatch_shape: tuple[int, int, int] = (0, 0, 0)
+    push_constant_bytes: int = 0
 
 
 @dataclass
@@ -98,6 +105,9 @@ def plan_of(module: ir.Module) -> Plan:
     segments = []
     for call in calls:
         name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        if helpers.segment_kind(cast(func.FuncOp, symbols[name].opview)) == "compute":
+            segments.append(_compute_segment(call, symbols[name], number_of))
+            continue
         segment = _graph_segment(call, name, symbols, number_of)
         for constant_id in _graph_constant_ids(symbols[f"{name}_graph"]):
             if constant_id not in constants:
@@ -126,8 +136,40 @@ def _graph_segment(
         kind="graph",
         entry_point=name,
         code=serialize(_spirv_module(symbols[f"{name}_graph"])),
-        inputs=[number_of[value] for value in call.operands],
-        outputs=[number_of[value] for value in call.results],
+        inputs=[(0, binding, number_of[value]) for binding, value in enumerate(call.operands)],
+        outputs=[
+            (0, binding, number_of[value]) for binding, value in enumerate(call.results, start=len(call.operands))
+        ],
+    )
+
+
+def _compute_segment(call: ir.Operation, function: ir.Operation, number_of: dict[ir.Value, int]) -> Segment:
+    *body, last = [op.operation for op in function.regions[0].blocks[0].operations]
+    if len(body) != 1 or not is_shader(body[0]):
+        raise fail(function, f"expected one shader, found {', '.join(op.name for op in body) or 'nothing'}")
+    op = body[0]
+    shader = shader_of(op)
+    if not isinstance(shader.code, bytes):
+        raise fail(op, f"expected a shader in SPIR-V, found {shader.language}")
+    outside = dict(zip(function.regions[0].blocks[0].arguments, call.operands, strict=True))
+    outside.update(zip(last.operands, call.results, strict=True))
+    unread = [index for index, value in enumerate(op.results) if value not in outside]
+    if unread:
+        raise fail(op, f"writes result {unread[0]}, which nothing reads, expected a reader for each")
+
+    def slots(values: Any, bindings: tuple[Binding, ...]) -> list[Slot]:
+        pairs = zip(values, bindings, strict=True)
+        return [(place.descriptor_set, place.binding, number_of[outside[value]]) for value, place in pairs]
+
+    return Segment(
+        name=ir.StringAttr(function.attributes["sym_name"]).value,
+        kind="compute",
+        entry_point=shader.entry_point,
+        code=shader.code,
+        inputs=slots(op.operands, shader.inputs),
+        outputs=slots(op.results, shader.outputs),
+        dispatch_shape=shader.dispatch_shape,
+        push_constant_bytes=shader.push_constant_bytes,
     )
 
 
@@ -184,15 +226,25 @@ def encode(plan: Plan) -> bytes:
         references.append(add(TENSOR, resource.vk_format, shape, [], resource.alias_group))
     for segment in plan.segments:
         words = np.frombuffer(segment.code, "<u4").tolist()
-        module = encoder.AddModule(vgfpy.ModuleType.Graph, segment.name, segment.entry_point, words)
-        slots = [
-            encoder.AddBindingSlot(binding, references[number])
-            for binding, number in enumerate([*segment.inputs, *segment.outputs])
+        kind = vgfpy.ModuleType.Compute if segment.kind == "compute" else vgfpy.ModuleType.Graph
+        module = encoder.AddModule(kind, segment.name, segment.entry_point, words)
+        slots = {
+            slot: encoder.AddBindingSlot(slot[1], references[slot[2]]) for slot in segment.inputs + segment.outputs
+        }
+        descriptors = [
+            encoder.AddDescriptorSetInfo([made for slot, made in slots.items() if slot[0] == number], number)
+            for number in sorted({slot[0] for slot in slots})
         ]
-        split = len(segment.inputs)
-        bindings = [vgfpy.GraphConstantBindingRef(key, constants[number]) for key, number in segment.constants]
-        descriptors = [encoder.AddDescriptorSetInfo(slots)]
-        encoder.AddSegmentInfo(module, segment.name, descriptors, slots[:split], slots[split:], bindings)
+        encoder.AddSegmentInfo(
+            module,
+            segment.name,
+            descriptors,
+            [slots[slot] for slot in segment.inputs],
+            [slots[slot] for slot in segment.outputs],
+            [vgfpy.GraphConstantBindingRef(key, constants[number]) for key, number in segment.constants],
+            list(segment.dispatch_shape),
+            _push_constants(encoder, segment),
+        )
     io_slots = [
         encoder.AddBindingSlot(binding, references[number])
         for binding, number in enumerate([*plan.inputs, *plan.outputs])
@@ -201,6 +253,12 @@ def encode(plan: Plan) -> bytes:
     encoder.AddModelSequenceInputsOutputs(io_slots[:split], plan.input_names, io_slots[split:], plan.output_names)
     encoder.Finish()
     return _written(encoder)
+
+
+def _push_constants(encoder: Any, segment: Segment) -> list[Any]:
+    if not segment.push_constant_bytes:
+        return []
+    return [encoder.AddPushConstRange(COMPUTE_STAGE, 0, segment.push_constant_bytes)]
 
 
 def _written(encoder: Any) -> bytes:
