@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Interpreter, Node
@@ -34,6 +35,8 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from vgfc.compiler import compile as compile_model
 from vgfc.diagnostics import CompileError
 from vgfc.program import DEVICES, Program
+
+Run = Callable[[Sequence[Any]], Any]  # from a graph's arguments to its results: a list, or the one that it returns bare
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,13 @@ def vgf_backend(
         return _Region(graph, [index in static for index in range(len(inputs))], chosen, splits=True)
 
     def keep_eager(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        return graph
+        return make_boxed_func(graph)
 
     def keep_forward_eager(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         if not chosen.fallback:
             raise CompileError("the graph records gradients, which a VGF cannot: call it under torch.no_grad()")
         warnings.warn("backend vgf: gradients are recorded, running in eager (torch.no_grad() avoids it)", stacklevel=2)
-        return graph
+        return make_boxed_func(graph)
 
     backend: Callable[..., Any] = aot_autograd(
         fw_compiler=keep_forward_eager, bw_compiler=keep_eager, inference_compiler=compile_graph
@@ -122,7 +125,7 @@ def _with_clean_dispatcher(function: Callable[..., Any], *arguments: Any) -> Any
 class _Specialization:
     """A region for one set of shapes and weights: what runs it, and what tells whether the weights still are those."""
 
-    run: Callable[[Sequence[Any]], Sequence[Any]]
+    run: Run
     weights: tuple[Any, ...]
 
 
@@ -137,7 +140,7 @@ class _Region(torch.nn.Module):
         self.splits = splits
         self.made: dict[tuple[Any, ...], _Specialization] = {}
 
-    def forward(self, *arguments: Any) -> Sequence[Any]:
+    def forward(self, *arguments: Any) -> Any:
         # Tensors made in inference mode have no version counter, so that nothing tells when they change.
         frozen = [
             static and isinstance(value, torch.Tensor) and not value.is_inference()
@@ -162,7 +165,7 @@ class _Region(torch.nn.Module):
         values = weight.detach().cpu().contiguous().flatten().view(torch.uint8)
         return (*counted, zlib.crc32(values.numpy().data))
 
-    def specialize(self, arguments: Sequence[Any], frozen: Sequence[bool]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def specialize(self, arguments: Sequence[Any], frozen: Sequence[bool]) -> Run:
         """What computes the region for these shapes and weights: a program, several with eager parts, or eager alone."""
         try:
             return compile_region(self.graph_module, arguments, frozen, self.options)
@@ -177,15 +180,14 @@ class _Region(torch.nn.Module):
             warnings.warn(f"backend vgf: {how} in eager PyTorch: {error}", stacklevel=2)
             return lambda given: split(*given)
 
-    def eager(self, arguments: Sequence[Any]) -> Sequence[Any]:
+    def eager(self, arguments: Sequence[Any]) -> Any:
         """The region's results by PyTorch."""
-        results: Sequence[Any] = self.graph_module(*arguments)
-        return results
+        return self.graph_module(*arguments)
 
 
 def compile_region(
     graph_module: GraphModule, arguments: Sequence[Any], frozen: Sequence[bool], options: Options
-) -> Callable[[Sequence[Any]], Sequence[Any]]:
+) -> Run:
     """A function that runs the graph as one program; raises CompileError where it cannot be compiled whole.
 
     Results that are inputs, constants or None stay outside the program, one that is returned twice is computed once.
@@ -213,9 +215,11 @@ def compile_region(
         return integers[node] if node in integers else copies[node]
 
     returned: list[Any] = []
+    returns_one = False
     for node in graph_module.graph.nodes:
         if node.op == "output":
-            returned = list(node.args[0])
+            returns_one = isinstance(node.args[0], Node)
+            returned = [node.args[0]] if returns_one else list(node.args[0])
         elif node.op != "placeholder":
             copies[node] = graph.node_copy(node, copied)
     computed = list(dict.fromkeys(item for item in returned if isinstance(item, Node) and item.op != "placeholder"))
@@ -227,18 +231,24 @@ def compile_region(
         setattr(holder, name, value)
     if not computed:
         raise CompileError("the graph computes nothing")
-    program = compile_model(_Traced(GraphModule(holder, graph)), tuple(arguments[index] for index in kept))
+    # Examples of the inputs' layouts: the tensors themselves may be ones that torch.export refuses (parameters that were
+    # made in inference mode).
+    examples = tuple(
+        torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).zero_()
+        for value in (arguments[index] for index in kept)
+    )
+    program = compile_model(_Traced(GraphModule(holder, graph)), examples)
     if any(port.state is not None for port in program.all_inputs):
         raise CompileError("the graph writes to its weights, which a program of torch.compile cannot keep")
     options.programs.append(program)
     numbers = {node: index for index, node in enumerate(placeholders)}
     positions = {node: index for index, node in enumerate(computed)}
 
-    def run(given: Sequence[Any]) -> Sequence[Any]:
+    def run(given: Sequence[Any]) -> Any:
         found = program.run(*(given[index] for index in kept), device=options.device)
         results = found if isinstance(found, tuple) else (found,)
         tensors = [_laid_out(node, value) for node, value in zip(computed, results, strict=True)]
-        return [
+        all_results = [
             item
             if not isinstance(item, Node)
             else given[numbers[item]]
@@ -246,6 +256,7 @@ def compile_region(
             else tensors[positions[item]]
             for item in returned
         ]
+        return all_results[0] if returns_one else all_results
 
     return run
 
