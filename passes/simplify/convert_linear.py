@@ -82,7 +82,7 @@ def convert(op: ir.Operation) -> None:
             "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
             "stride": ir.DenseI64ArrayAttr.get([1, 1]),
             "dilation": ir.DenseI64ArrayAttr.get([1, 1]),
-            "acc_type": ir.TypeAttr.get(element),
+            "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
         }
         result = tensor([1, rows, 1, columns], element)
         convolution = create("tosa.conv2d", result, [reshaped, kernel, bias, *zero_points], attributes)

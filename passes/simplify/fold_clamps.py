@@ -17,6 +17,7 @@ Invalid input: none, what does not fit stays.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -65,7 +66,7 @@ def bounds_of(op: ir.Operation) -> tuple[ir.Value, Bounds] | None:
     limits = open_bounds(element_type(op.result))
     for data, other in (tuple(op.operands), tuple(op.operands)[::-1]):
         value = splat_value(other)
-        if limits is not None and value is not None and value == value and shape(data) == shape(op.result):
+        if limits is not None and value is not None and not math.isnan(value) and shape(data) == shape(op.result):
             return data, (value, limits[1]) if op.name == "tosa.maximum" else (limits[0], value)
     return None
 
@@ -98,7 +99,9 @@ def fold(op: ir.Operation) -> None:
     element = element_type(op.result)
     if (op.name == "tosa.clamp" and not merged) or not bounds[0] <= bounds[1]:
         return
-    attributes = {name: bound_attribute(value, element) for name, value in zip(("min_val", "max_val"), bounds, strict=True)}
+    attributes = {
+        name: bound_attribute(value, element) for name, value in zip(("min_val", "max_val"), bounds, strict=True)
+    }
     if mode != DEFAULT_NAN_MODE:
         attributes["nan_mode"] = op.attributes["nan_mode"]
     with ir.InsertionPoint(op), op.location:

@@ -76,9 +76,17 @@ class Node:
     label: View | None
     operands: list[tuple[Root, View] | None] = field(default_factory=list)
     result: Root | None = None
+    _operand_views: dict[tuple[int, View | None, View], View | None] = field(default_factory=dict)
+    _result_views: dict[View, View | None] = field(default_factory=dict)
 
     def operand_view(self, index: int, label: View | None, view: View) -> View | None:
         """What a root has to look like for operand `index` under `label`, where `view` leads to the operand now."""
+        key = (index, label, view)
+        if key not in self._operand_views:
+            self._operand_views[key] = self._operand_view(index, label, view)
+        return self._operand_views[key]
+
+    def _operand_view(self, index: int, label: View | None, view: View) -> View | None:
         if self.move is None or label is None or label.is_identity or index >= self.move.data_count:
             return view
         wanted = self.move.operand_view(index, label)
@@ -86,7 +94,11 @@ class Node:
 
     def result_view(self, label: View | None) -> View | None:
         """How the result comes out under `label`; None stands for as it is."""
-        return None if self.move is None or label is None or label.is_identity else self.move.result_view(label)
+        if self.move is None or label is None or label.is_identity:
+            return None
+        if label not in self._result_views:
+            self._result_views[label] = self.move.result_view(label)
+        return self._result_views[label]
 
 
 class Graph:
@@ -358,17 +370,37 @@ def seeds(root: Root) -> Iterable[tuple[Node, View]]:
 def improve(graph: Graph) -> None:
     """Change labels as long as that lowers the cost."""
     by_id = {id(node): node for node in graph.nodes}
+    failed: dict[tuple[int, View], dict[int, View]] = {}  # seed to the labels that were proposed in vain
     improved = True
     while improved:
         improved = False
         for node, label in _all_seeds(graph):
-            if label == node.label:
+            if label == node.label or (id(node), label) in failed:
                 continue
-            labels, gain = choose(proposals(node, label))
-            if gain > 0:
-                improved = True
-                for key, new in labels.items():
-                    by_id[key].label = new
+            candidates = proposals(node, label)
+            tried = {key: new for key, (_, new) in candidates.items()}
+            labels, gain = ({}, 0) if tried in failed.values() else choose(candidates)
+            if gain <= 0:
+                failed[id(node), label] = tried
+                continue
+            improved = True
+            for key, new in labels.items():
+                by_id[key].label = new
+            changed = {id(near) for key in labels for near in _neighbours(by_id[key])}
+            failed = {seed: before for seed, before in failed.items() if changed.isdisjoint(before)}
+
+
+def _neighbours(node: Node) -> Iterable[Node]:
+    """The node and those that share a value with it."""
+    yield node
+    roots = [found[0] for found in node.operands if found is not None]
+    for root in [*roots, *([node.result] if node.result is not None else [])]:
+        if root.is_constant:
+            continue
+        if root.node is not None:
+            yield root.node
+        for use in root.uses:
+            yield use.node
 
 
 def _all_seeds(graph: Graph) -> Iterable[tuple[Node, View]]:
@@ -395,16 +427,13 @@ class Rewriter:
         """Rewrite the function in place."""
         for node in self.graph.nodes:
             moved = node.label is not None and not node.label.is_identity
-            if (
-                moved
-                or any(found is not None and not found[1].is_identity for found in node.operands)
-                or self._stale(node)
-            ):
+            if moved or any(self._reads_otherwise(node, index) for index in range(len(node.operands))):
                 self._rewrite(node, moved)
 
-    def _stale(self, node: Node) -> bool:
-        """Whether an operand's producer has a new result."""
-        return any(found is not None and self.values[id(found[0])] != found[0].value for found in node.operands)
+    def _reads_otherwise(self, node: Node, index: int) -> bool:
+        """Whether an operand has to be another value than it is: it is read through a view, or its maker is replaced."""
+        found = node.operands[index]
+        return found is not None and node.op.operands[index] != self.values[id(found[0])]
 
     def _rewrite(self, node: Node, moved: bool) -> None:
         op = node.op

@@ -158,7 +158,7 @@ def _is_splat(values: Array) -> bool:
     raw = values.reshape(-1).view(
         f"V{values.dtype.itemsize}" if values.dtype.itemsize > 8 else f"u{values.dtype.itemsize}"
     )
-    return bool((raw == raw[0]).all())
+    return bool(raw[0] == raw[-1] and (raw == raw[0]).all())
 
 
 def constant(values: Array, element: ir.Type) -> ir.Value:

@@ -8,6 +8,7 @@ the larger (reductions, slices, pointwise convolutions).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch_mlir import ir
 
 from vgfc.ir import array_of, constant, constant_value, element_type, int_list, shape, shape_value, tensor
 from vgfc.ir import const_shape as make_shape
-from vgfc.views import Shape, View, axis_position, broadcast, grow_axis, resize_axis
+from vgfc.views import Shape, View, axis_factors, axis_position, broadcast, grow_axis, reshape, resize_axis
 
 MAX_RANK = 6  # TOSA 1.0, level 8K
 
@@ -185,28 +186,87 @@ class _Reduction(Movable):
         _set_integer(attributes, "axis", at)
 
 
-class _Resizing(Movable):
-    """An operator that changes the extents of some axes and keeps each at its place: slice, pad, tile, concat, reverse."""
+@dataclass(frozen=True)
+class _Split:
+    """A label on the frame with each changed axis written as two: what is counted of it, and what goes along with that.
 
-    def __init__(self, op: ir.Operation, frame: Shape, data_count: int, axes: list[int], exact: bool = False) -> None:
+    A slice of 128 of 384 channels that are looked at as 12 heads of 32 is a slice of 4 heads: `inner` is 32.
+    """
+
+    label: View
+    axes: tuple[int, ...]
+    inner: tuple[int, ...]
+
+    def extents(self, extents: Shape) -> Shape:
+        """A shape with the changed axes written as two."""
+        cut: list[int] = []
+        for axis, extent in enumerate(extents):
+            if axis in self.axes:
+                inner = self.inner[self.axes.index(axis)]
+                cut += [extent // inner, inner]
+            else:
+                cut.append(extent)
+        return tuple(cut)
+
+    def position(self, axis: int) -> int:
+        """Where the counted part of an axis is among the axes of a shape so written."""
+        return axis + sum(other < axis for other in self.axes)
+
+
+class _Resizing(Movable):
+    """An operator that changes the extents of some axes and keeps each at its place: slice, pad, tile, concat, reverse.
+
+    A changed axis may be cut where everything that the operator says of it is a multiple of the inner part.
+    """
+
+    def __init__(
+        self, op: ir.Operation, frame: Shape, data_count: int, axes: list[int], numbers: Shape = (), exact: bool = False
+    ) -> None:
         super().__init__(op, frame, data_count)
-        self.axes = axes
+        self.axes = tuple(axes)
+        self.numbers = numbers
         self.exact = exact
 
-    def _resized(self, label: View | None, extents: Shape) -> View | None:
+    def _split(self, view: View) -> _Split | None:
+        inner = []
         for axis in self.axes:
-            if label is None or _where(label, axis, self.exact) is None:
+            factor = prod(axis_factors(view, axis)[1:])
+            if any(extents[axis] % factor for extents in (self.frame, self.result_shape, *self.shapes)):
                 return None
-            label = resize_axis(label, axis, extents[axis])
-        return label
+            if factor != 1 and (self.exact or any(number % factor for number in self._numbers_of(axis))):
+                return None
+            inner.append(factor)
+        split = _Split(view, self.axes, tuple(inner))
+        label = reshape(split.extents(view.source), view.source).then(view)
+        return None if label is None else _Split(label, self.axes, tuple(inner))
 
-    def _places(self, label: View) -> dict[int, tuple[int, int]]:
-        """For each changed axis its target axis and the extent inside it there."""
-        places = {}
+    def _numbers_of(self, axis: int) -> tuple[int, ...]:
+        """What the operator says of an axis beyond extents, in elements."""
+        return self.numbers[axis : axis + 1]
+
+    def _resized(self, view: View, extents: Shape) -> View | None:
+        """`view` of a tensor of any extents along the changed axes, as one for `extents`."""
+        split = self._split(view)
+        if split is None:
+            return None
+        resized: View | None = split.label
+        wanted = split.extents(extents)
         for axis in self.axes:
-            place = axis_position(label, axis)
+            position = split.position(axis)
+            if resized is None or _where(resized, position, self.exact) is None:
+                return None
+            resized = resize_axis(resized, position, wanted[position])
+        return None if resized is None else reshape(extents, wanted).then(resized)
+
+    def _places(self, label: View) -> dict[int, tuple[int, int, int]]:
+        """For each changed axis its target axis, the extent inside it there, and what one step of it was before."""
+        split = self._split(label)
+        assert split is not None
+        places = {}
+        for axis, inner in zip(self.axes, split.inner, strict=True):
+            place = axis_position(split.label, split.position(axis))
             assert place is not None
-            places[axis] = place
+            places[axis] = (*place, inner)
         return places
 
     def operand_view(self, index: int, label: View) -> View | None:
@@ -228,29 +288,30 @@ class _Slice(_Resizing):
     def __init__(self, op: ir.Operation, start: Shape) -> None:
         frame = shape(op.operands[0])
         changed = [axis for axis, extent in enumerate(shape(op.result)) if extent != frame[axis]]
-        super().__init__(op, frame, 1, changed)
-        self.start = start
+        super().__init__(op, frame, 1, changed, start)
 
     def other_operands(self, label: View) -> list[ir.Value]:
         view = self.result_view(label)
         assert view is not None
         start = [0] * len(view.target)
-        for axis, (at, inside) in self._places(label).items():
-            start[at] = self.start[axis] * inside
+        for axis, (at, inside, step) in self._places(label).items():
+            start[at] = self.numbers[axis] // step * inside
         return [make_shape(start), make_shape(view.target)]
 
 
 class _Pad(_Resizing):
     def __init__(self, op: ir.Operation, padding: Shape) -> None:
         axes = [axis for axis in range(len(padding) // 2) if padding[2 * axis] or padding[2 * axis + 1]]
-        super().__init__(op, shape(op.result), 1, axes)
-        self.padding = padding
+        super().__init__(op, shape(op.result), 1, axes, padding)
+
+    def _numbers_of(self, axis: int) -> tuple[int, ...]:
+        return self.numbers[2 * axis : 2 * axis + 2]
 
     def other_operands(self, label: View) -> list[ir.Value]:
         padding = [0] * (2 * len(label.target))
-        for axis, (at, inside) in self._places(label).items():
-            padding[2 * at] = self.padding[2 * axis] * inside
-            padding[2 * at + 1] = self.padding[2 * axis + 1] * inside
+        for axis, (at, inside, step) in self._places(label).items():
+            padding[2 * at] = self.numbers[2 * axis] // step * inside
+            padding[2 * at + 1] = self.numbers[2 * axis + 1] // step * inside
         return [make_shape(padding), self.op.operands[2]]
 
 
@@ -262,7 +323,7 @@ class _Tile(_Resizing):
 
     def other_operands(self, label: View) -> list[ir.Value]:
         multiples = [1] * len(label.target)
-        for axis, (at, _) in self._places(label).items():
+        for axis, (at, _, _) in self._places(label).items():
             multiples[at] = self.multiples[axis]
         return [make_shape(multiples)]
 

@@ -231,18 +231,18 @@ def _select(op: ir.Operation, a: list[Array]) -> Array:
 def _table(op: ir.Operation, a: list[Array]) -> Array:
     table = a[1].astype(np.int64)
     if a[0].dtype == np.int8:
-        return table[a[0].astype(np.int64) + 128].astype(_result_type(op))
+        return np.asarray(table[a[0].astype(np.int64) + 128], _result_type(op))
     index = a[0].astype(np.int64) + (1 << 15)
     whole, fraction = index >> 7, index & 127
     base, following = table[whole], table[whole + 1]
-    return ((base << 7) + (following - base) * fraction).astype(_result_type(op))
+    return np.asarray((base << 7) + (following - base) * fraction, _result_type(op))
 
 
 def _cast(op: ir.Operation, a: list[Array]) -> Array:
     values, wanted = a[0], _result_type(op)
     to_float = wanted.kind not in "iub"
     if wanted == np.bool_:
-        return values != 0
+        return np.asarray(values != 0)
     if to_float:
         result = round_to(values.astype(np.float64), wanted)
         if str(element_type(op.result)) == "f8E4M3FN":

@@ -8,7 +8,7 @@ same dimension at incommensurable places. Atoms are kept maximal, so that equal 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -63,6 +63,13 @@ class View:
     target: Shape
     atoms: Shape
     order: Shape
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.source, self.target, self.atoms, self.order)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def moves(self) -> bool:
@@ -246,6 +253,12 @@ def broadcast(view: View, operand: Shape) -> View | None:
             kept.append(piece)
             extents[axis] *= fine[piece]
     return make_view(operand, tuple(extents), fine, kept)
+
+
+def axis_factors(view: View, axis: int) -> Shape:
+    """The factors into which a view cuts a source axis, outermost first; empty for an axis of extent 1."""
+    fine, owners, _ = _pieces(view)
+    return tuple(size for size, owner in zip(fine, owners, strict=True) if owner == axis)
 
 
 def axis_position(view: View, axis: int) -> tuple[int, int] | None:

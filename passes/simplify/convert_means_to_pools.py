@@ -1,0 +1,90 @@
+"""vgf-convert-means-to-pools: one avg_pool2d for a sum over height and width and the division by their number.
+
+    %1 = tosa.reduce_sum %x {axis = 1}             // 1x8x8x64
+    %2 = tosa.reduce_sum %1 {axis = 2}
+    %3 = tosa.mul %2, %c                           // c = 1/64: all read as avg_pool2d %x with an 8x8 kernel
+
+Also for one of the two axes alone. The factor has to be the reciprocal of the number of elements, rounded to the type.
+
+Left alone: sums that others read, tensors of other ranks, other axes, and kernels beyond the level's MAX_KERNEL.
+
+Invalid input: none, what does not fit stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+
+from vgfc.ir import (
+    constant,
+    create,
+    defining,
+    element_type,
+    erase_unused,
+    functions,
+    has_one_use,
+    numpy_type,
+    operations,
+    replace,
+    shape,
+    splat_value,
+)
+from vgfc.passmanager import Pass, register
+
+MAX_KERNEL = 8192  # TOSA 1.0, level 8K
+
+
+def summed(value: ir.Value) -> tuple[ir.Value, set[int]]:
+    """What a chain of sums, that nothing else reads, is a sum of, and over which axes."""
+    axes: set[int] = set()
+    while has_one_use(value):
+        owner = defining(value)
+        if owner is None or owner.name != "tosa.reduce_sum":
+            break
+        axis = ir.IntegerAttr(owner.attributes["axis"]).value
+        if axis not in (1, 2) or axis in axes:
+            break
+        axes.add(axis)
+        value = owner.operands[0]
+    return value, axes
+
+
+def convert(op: ir.Operation) -> None:
+    """Replace a multiplication by a constant that makes a mean of the sum before it."""
+    element = element_type(op.result)
+    if len(shape(op.result)) != 4 or str(element) not in ("f32", "f16"):
+        return
+    for data, factor in (tuple(op.operands)[:2], tuple(op.operands)[1::-1]):
+        source, axes = summed(data)
+        kernel = [shape(source)[axis] if axis in axes else 1 for axis in (1, 2)]
+        count = kernel[0] * kernel[1]
+        wanted = float(np.array(1 / count).astype(numpy_type(element)))
+        if not axes or splat_value(factor) != wanted or max(kernel) > MAX_KERNEL or shape(data) != shape(op.result):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            zero = constant(np.zeros(1), element)
+            attributes = {
+                "kernel": ir.DenseI64ArrayAttr.get(kernel),
+                "stride": ir.DenseI64ArrayAttr.get([1, 1]),
+                "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
+                "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
+            }
+            pool = create("tosa.avg_pool2d", op.result.type, [source, zero, zero], attributes)
+        replace(op, pool)
+        return
+
+
+@register
+@dataclass(frozen=True)
+class ConvertMeansToPools(Pass):
+    name = "vgf-convert-means-to-pools"
+
+    def run(self, module: ir.Module) -> None:
+        for function in functions(module):
+            for op in operations(function):
+                if op.name == "tosa.mul":
+                    convert(op)
+            erase_unused(function)

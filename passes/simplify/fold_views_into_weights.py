@@ -1,0 +1,154 @@
+"""vgf-fold-views-into-weights: reorder weights at compile time where the data would be reordered around them.
+
+    %1 = tosa.transpose %pool {perms = array<i32: 0, 3, 1, 2>}     // 1x8x8x32 to 1x32x8x8
+    %2 = tosa.reshape %1 ...                                       // to 1x1x1x2048
+    %3 = tosa.conv2d %2, %w ...            // reads as a convolution of %pool with an 8x8 kernel, the same numbers reordered
+
+A flattened image in front of a linear layer becomes a convolution whose kernel is the image. Where a transpose only changes
+the order of the channels, as a channel shuffle does, before or after a pointwise convolution, that order goes into the
+weights and a reshape is left, or nothing.
+
+Left alone: weights that are not constant, convolutions that are not pointwise, results that others read, and transposes that
+mix channels with other axes.
+
+Invalid input: none, what does not fit stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+
+from vgfc.ir import (
+    Array,
+    const_shape,
+    constant,
+    constant_value,
+    create,
+    defining,
+    element_type,
+    erase_unused,
+    functions,
+    has_one_use,
+    int_list,
+    operations,
+    replace,
+    shape,
+    tensor,
+)
+from vgfc.passmanager import Pass, register
+from vgfc.views import View, identity, reshape, transpose
+
+MAX_KERNEL = 8192  # TOSA 1.0, level 8K
+
+
+def view_of(op: ir.Operation) -> View | None:
+    """The view that a transpose or reshape is, None for other operations."""
+    if op.name == "tosa.transpose":
+        return transpose(shape(op.operands[0]), int_list(op.attributes["perms"]))
+    return reshape(shape(op.operands[0]), shape(op.result)) if op.name == "tosa.reshape" else None
+
+
+def viewed(value: ir.Value) -> tuple[ir.Value, View]:
+    """What `value` is a view of, and which."""
+    view = identity(shape(value))
+    while (owner := defining(value)) is not None:
+        step = view_of(owner)
+        longer = step.then(view) if step is not None else None
+        if longer is None:
+            break
+        value, view = owner.operands[0], longer
+    return value, view
+
+
+def is_pointwise(op: ir.Operation) -> bool:
+    """Whether `op` is a 1x1 convolution of stride 1 without padding and with constant weights and bias."""
+    if op.name != "tosa.conv2d" or shape(op.operands[1])[1:3] != (1, 1) or any(int_list(op.attributes["pad"])):
+        return False
+    constants = [constant_value(op.operands[index]) for index in (1, 2)]
+    return set(int_list(op.attributes["stride"])) == {1} and all(values is not None for values in constants)
+
+
+def channel_order(view: View, channels: int) -> Array | None:
+    """Which channel of the source each channel of the target is, when a view into [..., channels] only reorders those."""
+    count = int(np.prod(view.source, dtype=np.int64))
+    numbers = view.apply(np.arange(count).reshape(view.source)).reshape(-1, channels)
+    expected = numbers[0] + np.arange(count // channels)[:, None] * channels
+    return numbers[0] if np.array_equal(numbers, expected) else None
+
+
+def fold_input(op: ir.Operation) -> None:
+    """Take the views before a pointwise convolution into its weights."""
+    source, view = viewed(op.operands[0])
+    channels = view.target[3]
+    extents = view.source
+    order = channel_order(view, channels) if view.cost else None
+    weight = constant_value(op.operands[1])
+    if order is None or weight is None:
+        return
+    flat = weight.reshape(-1, channels)
+    reordered = np.empty_like(flat)
+    reordered[:, order] = flat
+    element = element_type(op.operands[1])
+    whole = len(extents) == 4 and view.target[:3] == (extents[0], 1, 1) and max(extents[1:3]) <= MAX_KERNEL
+    if not whole and not view.moves:
+        return
+    with ir.InsertionPoint(op), op.location:
+        if whole:
+            op.operands[0] = source
+            kernel_shape = (flat.shape[0], *extents[1:])
+        else:
+            kind = tensor(view.target, element_type(source))
+            op.operands[0] = create("tosa.reshape", kind, [source, const_shape(view.target)])
+            kernel_shape = (flat.shape[0], 1, 1, channels)
+        op.operands[1] = constant(reordered.reshape(kernel_shape), element)
+
+
+def fold_output(op: ir.Operation) -> None:
+    """Take the views after a pointwise convolution into its weights."""
+    view, last = identity(shape(op.result)), op
+    while has_one_use(last.result):
+        user = next(iter(last.result.uses)).owner.operation
+        step = view_of(user)
+        longer = view.then(step) if step is not None else None
+        if longer is None:
+            break
+        view, last = longer, user
+    if not view.moves:
+        return
+    channels = view.source[3]
+    count = int(np.prod(view.source, dtype=np.int64))
+    numbers = view.apply(np.arange(count).reshape(view.source)).reshape(-1, channels)
+    order = numbers[0]
+    if not np.array_equal(numbers, order + np.arange(count // channels)[:, None] * channels):
+        return
+    weight, bias = constant_value(op.operands[1]), constant_value(op.operands[2])
+    assert weight is not None and bias is not None
+    with ir.InsertionPoint(last), op.location:
+        new_weight = constant(weight[order], element_type(op.operands[1]))
+        full = np.broadcast_to(bias, (channels,))
+        new_bias = constant(full[order], element_type(op.operands[2]))
+        attributes = {name: op.attributes[name] for name in op.attributes}
+        operands = [op.operands[0], new_weight, new_bias, *list(op.operands)[3:]]
+        result = create("tosa.conv2d", op.result.type, operands, attributes)
+        if view.target != view.source:
+            result = create("tosa.reshape", last.result.type, [result, const_shape(view.target)])
+    replace(last, result)
+
+
+@register
+@dataclass(frozen=True)
+class FoldViewsIntoWeights(Pass):
+    name = "vgf-fold-views-into-weights"
+
+    def run(self, module: ir.Module) -> None:
+        for function in functions(module):
+            for op in operations(function):
+                if is_pointwise(op):
+                    fold_input(op)
+            for op in operations(function):
+                if is_pointwise(op):
+                    fold_output(op)
+            erase_unused(function)
