@@ -174,6 +174,13 @@ def decode(content: bytes) -> VgfFile:
     constants = section(
         "constant section", vgfpy.CreateConstantDecoder, header.GetConstantsOffset(), header.GetConstantsSize()
     )
+    try:
+        return _file(header, modules, sequence, resources, constants)
+    except UnicodeDecodeError:
+        raise CompileError("damaged VGF file: a name is not UTF-8") from None
+
+
+def _file(header: Any, modules: Any, sequence: Any, resources: Any, constants: Any) -> VgfFile:
     return VgfFile(
         version=(header.GetMajor(), header.GetMinor(), header.GetPatch()),
         vulkan_header_version=header.GetEncoderVulkanHeadersVersion(),
@@ -235,8 +242,8 @@ def _segment(table: Any, index: int) -> Segment:
         inputs=_slots(table, table.getSegmentInputBindingSlotsHandle(index)),
         outputs=_slots(table, table.getSegmentOutputBindingSlotsHandle(index)),
         descriptor_sets=tuple(sets),
-        constants=tuple(_constant_binding(binding) for binding in table.getSegmentConstantBindings(index)),
-        dispatch_shape=tuple(int(extent) for extent in table.getSegmentDispatchShape(index)),
+        constants=tuple(_constant_binding(binding) for binding in table.getSegmentConstantBindings(index) or ()),
+        dispatch_shape=tuple(int(extent) for extent in table.getSegmentDispatchShape(index) or ()),
         push_constants=tuple(
             PushConstants(
                 table.getPushConstRangeStageFlags(ranges, position),

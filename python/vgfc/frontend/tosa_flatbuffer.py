@@ -6,6 +6,7 @@ cond_if and while_loop refer to become their bodies. The file's tensor names and
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from typing import cast
@@ -340,7 +341,7 @@ def _attribute(record: _Table | None, slot: int, name: str, operands: list[ir.Va
 
 def _values(data: memoryview, element: str, shape: tuple[int, ...], name: str) -> helpers.Array:
     """The numbers that the file stores as `data`; their count is the shape's."""
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     bits = helpers.BITS.get(element) or np.dtype(helpers.NUMPY_TYPES[element]).itemsize * 8
     needed = (count * bits + 7) // 8
     if len(data) < needed:

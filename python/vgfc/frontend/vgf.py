@@ -12,6 +12,7 @@ rank 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -212,7 +213,7 @@ class _Builder:
             kind = self.type_of(constant.resource)
             element = helpers.element_type(kind)
             dtype = np.dtype(helpers.numpy_type(element))
-            wanted = int(np.prod(helpers.shape(kind), dtype=np.int64)) * dtype.itemsize
+            wanted = math.prod(helpers.shape(kind)) * dtype.itemsize
             if len(constant.data) != wanted:
                 raise CompileError(f"constant {index}: expected {wanted} bytes for {kind}, found {len(constant.data)}")
             array = np.frombuffer(constant.data, dtype).reshape(helpers.shape(kind))
