@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import element_type, is_float, shape
+from vgfc.ir import constant, constant_value, element_type, is_float, shape
 from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, is_tensor
+from vgfc.torch_conversion import Call, Converter, convert, float_compute, is_tensor
 
 LARGEST_POWER_BY_PRODUCTS = 16
 
@@ -115,13 +116,23 @@ def floor_quotient(left: ir.Value, right: ir.Value) -> ir.Value:
         uneven = build.logical_not(build.binary("tosa.equal", rest, build.scalar_like(0, rest)))
         below = build.binary("tosa.logical_and", opposite, uneven)
         return build.sub(quotient, build.cast(below, build.i32()))
+    narrow = element_type(left)
+    left, right = build.cast(left, build.f32()), build.cast(right, build.f32())
     quotient = build.unary("tosa.floor", build.div(left, right))
-    return build.add(quotient, correction(left, right, quotient))
+    if not is_power_of_two(right):
+        quotient = build.add(quotient, correction(left, right, quotient, exact=str(narrow) != "f32"))
+    return build.cast(quotient, narrow)
 
 
-def correction(left: ir.Value, right: ir.Value, quotient: ir.Value) -> ir.Value:
+def is_power_of_two(value: ir.Value) -> bool:
+    """Whether a floating-point value is a constant of powers of two, whose reciprocal and products are exact."""
+    known = constant_value(value)
+    return known is not None and bool((np.abs(np.frexp(known)[0]) == 0.5).all())
+
+
+def correction(left: ir.Value, right: ir.Value, quotient: ir.Value, exact: bool) -> ir.Value:
     """1 where the whole number `quotient` is one too small, -1 where one too large for floor(left / right), else 0."""
-    rest = build.sub(left, build.mul(quotient, right))
+    rest = build.sub(left, build.mul(quotient, right)) if exact else exact_rest(left, right, quotient)
     zero = build.scalar_like(0.0, rest)
     negative = build.binary("tosa.greater", zero, right)
     size = build.unary("tosa.abs", right)
@@ -129,6 +140,32 @@ def correction(left: ir.Value, right: ir.Value, quotient: ir.Value) -> ir.Value:
     more = build.cast(build.binary("tosa.greater_equal", towards, size), element_type(rest))
     less = build.cast(build.binary("tosa.greater", zero, towards), element_type(rest))
     return build.sub(more, less)
+
+
+def exact_rest(left: ir.Value, right: ir.Value, quotient: ir.Value) -> ir.Value:
+    """left - quotient * right, the product in four parts of at most 24 bits each (T. J. Dekker, 1971)."""
+    high, low = halves(right)
+    step = build.scalar_like(4096.0, quotient)
+    quotient_high = build.mul(build.unary("tosa.floor", build.div(quotient, step)), step)
+    quotient_low = build.sub(quotient, quotient_high)
+    rest = left
+    for first, second in ((quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)):
+        rest = build.sub(rest, build.mul(first, second))
+    return rest
+
+
+def halves(value: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """A 32-bit number as the sum of two with at most 12 significant bits (G. W. Veltkamp, 1968)."""
+    known = constant_value(value)
+    if known is not None:
+        high = (known.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFF000)).view(np.float32)
+        return constant(high, build.f32()), constant(known - high, build.f32())
+    scaled = build.mul(value, build.scalar_like(4097.0, value))
+    rounded = build.sub(scaled, build.sub(scaled, value))
+    # 4097 times a number of this size would be infinite
+    huge = build.binary("tosa.greater", build.unary("tosa.abs", value), build.scalar_like(1e30, value))
+    high_part = build.select(huge, value, rounded)
+    return high_part, build.sub(value, high_part)
 
 
 def trunc_quotient(left: ir.Value, right: ir.Value) -> ir.Value:
@@ -159,16 +196,23 @@ def convert_floor_divide(call: Call) -> ir.Value:
     return wrapped(call, floor_quotient(operand(call, 0, element), operand(call, 1, element)))
 
 
+def rest_of(left: ir.Value, right: ir.Value, quotient: ir.Value) -> ir.Value:
+    """left - quotient * right, for floating point without the rounding of the product."""
+    if str(element_type(left)) == "f32" and not is_power_of_two(right):
+        return exact_rest(left, right, quotient)
+    return build.sub(left, build.mul(quotient, right))
+
+
 def convert_remainder(call: Call) -> ir.Value:
-    element = compute_element(call)
+    element = float_compute(compute_element(call))
     left, right = operand(call, 0, element), operand(call, 1, element)
-    return wrapped(call, build.sub(left, build.mul(floor_quotient(left, right), right)))
+    return wrapped(call, rest_of(left, right, floor_quotient(left, right)))
 
 
 def convert_fmod(call: Call) -> ir.Value:
-    element = compute_element(call)
+    element = float_compute(compute_element(call))
     left, right = operand(call, 0, element), operand(call, 1, element)
-    return build.sub(left, build.mul(trunc_quotient(left, right), right))
+    return wrapped(call, rest_of(left, right, trunc_quotient(left, right)))
 
 
 # Powers

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 CONVERT_TORCH = [
+    "vgf-convert-torch-shaders",
     "vgf-convert-torch-quantization",
     "vgf-convert-torch-creation",
     "vgf-convert-torch-movement",
@@ -34,8 +35,44 @@ TORCH_TO_TOSA = [
     "func.func(cse)",
 ]
 
+# What helps every later stage, quantisation among them. Layouts come before affine chains, because constants per channel
+# are only seen to be so when the channels are the last axis. Upstream's canonicalize is not in here: it turns a cast of a
+# splat `true` to a float into -1.0.
 SIMPLIFY = [
-    "func.func(canonicalize,cse)",
+    "func.func(cse)",
+    "vgf-fold-constants{views=false}",
+    "vgf-fold-casts",
+    "vgf-shrink-constants",
+    "vgf-fold-clamps",
+    "vgf-fold-slices",
+    "vgf-convert-linear",
+    "vgf-propagate-layouts",
+    "vgf-fold-slices",
+    "vgf-fold-pads",
+    "vgf-fold-affine",
+    "vgf-sink-clamps",
+    "vgf-convert-means-to-pools",
+]
+
+# What only floating point gains by, so that it comes after quantisation. Means become convolutions first, whose reshapes
+# the second look at layouts takes away; scales move when all affine chains are folded, and may leave new ones.
+SHORTEN = [
+    "vgf-convert-means-to-convolutions",
+    "vgf-fold-views-into-weights",
+    "vgf-propagate-layouts",
+    "vgf-fold-affine",
+    "vgf-fold-scales",
+    "vgf-fold-affine",
+    "vgf-merge-scale-and-shift",
+    "vgf-fold-constants",
+    "vgf-shrink-constants",
+    "func.func(cse)",
+]
+
+# What TOSA may say but a VGF may not hold. Results are separated last: simplifying would take the copies away again.
+LEGALIZE = [
+    "vgf-split-concats",
+    "vgf-separate-results",
 ]
 
 PARTITION = [
@@ -59,8 +96,8 @@ def _text(passes: list[str]) -> str:
 
 PIPELINES: dict[str, Callable[[], str]] = {
     "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
-    "tosa-simplify": lambda: _text(SIMPLIFY),
-    "tosa-optimize": lambda: _text([*SIMPLIFY, *PARTITION]),
-    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *PARTITION, *LOWER]),
+    "tosa-simplify": lambda: _text([*SIMPLIFY, *SHORTEN]),
+    "tosa-optimize": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION]),
+    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION, *LOWER]),
     "tosa-lower": lambda: _text(LOWER),
 }

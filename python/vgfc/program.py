@@ -184,4 +184,4 @@ def _to_torch(value: Array) -> Any:
 
     if value.dtype.name == "bfloat16":
         return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.ascontiguousarray(value))
+    return torch.from_numpy(np.ascontiguousarray(value)).reshape(value.shape)  # ascontiguousarray makes a scalar a vector

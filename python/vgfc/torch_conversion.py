@@ -264,9 +264,11 @@ def scalar_constant(value: ir.Value) -> float | int | bool | None:
         return float(ir.FloatAttr(owner.attributes["value"]).value)
     if name == "torch.constant.bool":
         return bool(ir.IntegerAttr(owner.attributes["value"]).value)
-    if name in ("torch.prim.NumToTensor.Scalar", "torch.aten.Float.Scalar", "torch.aten.Int.Scalar"):
+    if name in ("torch.prim.NumToTensor.Scalar", "torch.aten.Float.Scalar", "torch.aten.Float.bool"):
+        return scalar_constant(owner.operands[0])
+    if name in ("torch.aten.Int.Scalar", "torch.aten.Int.bool", "torch.aten.Int.float"):
         number = scalar_constant(owner.operands[0])
-        return int(number) if number is not None and name == "torch.aten.Int.Scalar" else number
+        return None if number is None else int(number)
     if name in ("torch.aten.Int.Tensor", "torch.aten.Float.Tensor", "torch.aten.Bool.Tensor", "torch.aten.item"):
         source = defining(owner.operands[0])
         if source is not None and source.name == "torch.vtensor.literal":
