@@ -31,10 +31,10 @@ from typing import Any
 from torch_mlir import ir
 
 from vgfc.diagnostics import CompileError, PassFailure, fail
+from vgfc.plugins import plugins
 from vgfc.vgf_file import FORMAT_TYPES, FORMATS
 
 DOMAIN = "com.arm.VulkanCustomShader"
-ENTRY_POINT_GROUP = "vgfc.shaders"
 SPIRV_MAGIC = b"\x03\x02\x23\x07"
 TENSOR_DESCRIPTOR = "VK_DESCRIPTOR_TYPE_TENSOR_ARM"
 PUSH_CONSTANT_ALIGNMENT_BYTES = 4
@@ -105,13 +105,11 @@ def find(operator: str) -> Factory | None:
 
 @functools.cache
 def _load_plugins() -> None:
-    from importlib.metadata import entry_points
-
     from vgfc.glsl import grid_sample
 
     grid_sample.register_shaders()
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        point.load()()
+    for plugin in plugins("vgfc.shaders").values():
+        plugin.load()()
 
 
 # In a module
