@@ -5,7 +5,7 @@ A package names them in its pyproject.toml and needs no other registration:
     [project.entry-points."vgfc.passes"]        # name of the pass = its class
     [project.entry-points."vgfc.pipelines"]     # name = the pipeline's text, or a function that returns it
     [project.entry-points."vgfc.targets"]       # name = a vgfc.target.Target, or the text of one
-    [project.entry-points."vgfc.shaders"]       # name = what vgfc.shaders takes for a shader
+    [project.entry-points."vgfc.shaders"]       # any name = a function that calls vgfc.shaders.register
 
 Metadata is read once per process, and only when a name is not one of vgfc's own.
 """

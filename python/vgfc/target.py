@@ -30,6 +30,7 @@ from torch_mlir import ir
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes
 from vgfc.ir import element_type, int_list, shape, shape_value
+from vgfc.plugins import plugins
 from vgfc.tosa_types import MAX_RANK, NO_INSTRUCTION, OPERATORS, UNTYPED, Operator, Row
 
 PROFILES = ("INT", "FP")
@@ -106,7 +107,7 @@ PRESETS: dict[str, str] = {
 
 
 def parse_target(text: str) -> Target:
-    """The target that a preset's name, a `TOSA-1.0+...` text or the path of a TOML file (ending in .toml) stands for.
+    """The target that a preset's name (vgfc's or a package's), a `TOSA-1.0+...` text or the path of a .toml file stands for.
 
     Raises CompileError for anything else.
     """
@@ -117,8 +118,12 @@ def parse_target(text: str) -> Target:
     head, *names = text.split("+")
     family, _, version = head.partition("-")
     if family.upper() != "TOSA" or not version:
+        added = plugins("vgfc.targets")
+        if text in added:
+            return read_target(added[text].load())
+        names = ", ".join([*PRESETS, *added])
         raise CompileError(
-            f"target '{text}': expected TOSA-1.0+INT+FP+..., a preset ({', '.join(PRESETS)}) or the path of a .toml file"
+            f"target '{text}': expected TOSA-1.0+INT+FP+..., a preset ({names}) or the path of a .toml file"
         )
     normal = ".".join(version.split(".")[:2])
     if normal not in VERSIONS:
