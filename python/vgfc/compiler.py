@@ -9,16 +9,24 @@ from typing import Any
 
 from torch_mlir import ir
 
+from vgfc.bundle import BuiltPart, Bundle, Value
 from vgfc.diagnostics import CompileError
-from vgfc.emit.vgf import emit
+from vgfc.emit.vgf import emit, push_constants_of
 from vgfc.frontend.load import load, parse_mlir
+from vgfc.interface import dtype_name, ports
+from vgfc.ir import element_type, shape
+from vgfc.parts import Part, Split, split
 from vgfc.passmanager import Instrumentation, parse_pipeline, run_steps
 from vgfc.passmanager import run_pipeline as run_textual_pipeline
 from vgfc.pipeline import PIPELINES
 from vgfc.program import Program
 from vgfc.report import StepRecorder
+from vgfc.report.explain import explain
+from vgfc.segments import REQUIRE_FULL_GRAPH, SEGMENT_OF
+from vgfc.target import Target, attach, read_target
 
-DEFAULT_STAGES = ("torch-to-tosa", "tosa-optimize", "tosa-lower")
+BEFORE_LOWERING = ("torch-to-tosa", "tosa-optimize")
+LOWERING = "tosa-lower"
 
 
 def compile(
@@ -26,14 +34,20 @@ def compile(
     inputs: Sequence[Any] | None = None,
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
+    target: Target | str | None = None,
+    segment_of: str = "",
+    require_full_graph: bool = False,
     instrumentations: Sequence[Instrumentation] = (),
 ) -> Program:
     """Compile a model to a program.
 
     `model` is a torch.nn.Module (exported with the example `inputs`, a tuple of tensors), a torch ExportedProgram, or the
     path of a file: .pt2, .mlir (TOSA or torch dialect), .mlirbc, and what else `vgfc.frontend.load` reads. `input_shapes`
-    fixes dynamic dimensions, by the name of the input. Raises CompileError for a model that cannot be compiled; the
-    message names the operator and the user's source line.
+    fixes dynamic dimensions, by the name of the input. `target` says what the device takes (see `vgfc.target`); None means
+    what an MLIR module says, else the default. `segment_of` steers what runs where, as in "decoder.*:host,resize:host" (see
+    the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error.
+
+    Raises CompileError for a model that cannot be compiled; the message names the operator and the user's source line.
     """
     start = time.perf_counter()
     if isinstance(model, ir.Module):
@@ -44,13 +58,22 @@ def compile(
         from vgfc.frontend.torch import import_program
 
         module = import_program(model, inputs, input_shapes)
+    _write_wishes(module, target, segment_of, require_full_graph)
     return _compile_module(module, time.perf_counter() - start, instrumentations)
 
 
-def compile_mlir(content: bytes | str, *, instrumentations: Sequence[Instrumentation] = ()) -> Program:
-    """Compile MLIR text or bytecode (TOSA or torch dialect); raises CompileError as `compile` does."""
+def compile_mlir(
+    content: bytes | str,
+    *,
+    target: Target | str | None = None,
+    segment_of: str = "",
+    require_full_graph: bool = False,
+    instrumentations: Sequence[Instrumentation] = (),
+) -> Program:
+    """Compile MLIR text or bytecode (TOSA or torch dialect); options and errors are those of `compile`."""
     start = time.perf_counter()
     module = parse_mlir(content)
+    _write_wishes(module, target, segment_of, require_full_graph)
     return _compile_module(module, time.perf_counter() - start, instrumentations)
 
 
@@ -63,19 +86,48 @@ def run_pipeline(module: ir.Module, text: str) -> None:
     run_textual_pipeline(module, text, PIPELINES)
 
 
+def _write_wishes(module: ir.Module, target: Target | str | None, segment_of: str, require_full_graph: bool) -> None:
+    """Write what the caller asked for into the module, where the passes read it."""
+    if target is not None:
+        attach(module, read_target(target))
+    attributes = module.operation.attributes
+    with module.context:
+        if segment_of:
+            attributes[SEGMENT_OF] = ir.StringAttr.get(segment_of)
+        if require_full_graph:
+            attributes[REQUIRE_FULL_GRAPH] = ir.UnitAttr.get()
+
+
 def _compile_module(module: ir.Module, import_seconds: float, instrumentations: Sequence[Instrumentation]) -> Program:
-    context = module.context
     recorder = StepRecorder()
-    optimized: ir.Module | None = None
-    for stage in DEFAULT_STAGES:
-        if stage == "tosa-lower":
-            optimized = _clone(module)
-        steps = parse_pipeline(PIPELINES[stage](), PIPELINES, context)
-        run_steps(steps, module, [recorder, *instrumentations])
-    assert optimized is not None
-    start = time.perf_counter()
-    content = emit(module)
-    return Program(optimized, content, recorder.records, import_seconds, time.perf_counter() - start)
+    watchers = [recorder, *instrumentations]
+    for stage in BEFORE_LOWERING:
+        run_steps(parse_pipeline(PIPELINES[stage](), PIPELINES, module.context), module, watchers)
+    parted = split(module)
+    emit_seconds = 0.0
+    built = []
+    for part in parted.parts:
+        lowered = _clone(part.module)
+        if part.kind == "device":
+            run_steps(parse_pipeline(PIPELINES[LOWERING](), PIPELINES, module.context), lowered, watchers)
+        start = time.perf_counter()
+        built.append(_build(part, lowered))
+        emit_seconds += time.perf_counter() - start
+    return Program(module, _bundle(module, parted, built), parted.parts, recorder.records, import_seconds, emit_seconds)
+
+
+def _build(part: Part, lowered: ir.Module) -> BuiltPart:
+    """What is written for a part, from its lowered module."""
+    if part.kind == "host":
+        reasons = [f"{found.operator}: {found.reason}" for found in explain(part.module)]
+        return BuiltPart("host", _bytecode(lowered), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons)))
+    return BuiltPart("vgf", emit(lowered), part.inputs, part.outputs, push_constants_of(lowered))
+
+
+def _bundle(module: ir.Module, parted: Split, built: list[BuiltPart]) -> Bundle:
+    inputs, outputs = ports(module)
+    values = tuple(Value(shape(kind), dtype_name(element_type(kind))) for kind in parted.types)
+    return Bundle(values, parted.inputs, parted.outputs, tuple(built), tuple(inputs), tuple(outputs))
 
 
 def _clone(module: ir.Module) -> ir.Module:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by name
 import numpy as np
 from torch_mlir import ir
 
+from vgfc.bundle import Bundle
+from vgfc.bundle import write as write_bundle
 from vgfc.diagnostics import CompileError
 from vgfc.files import write_atomically
 from vgfc.interface import Port, ports
+from vgfc.parts import Part
 from vgfc.report import Report, StepRecord, count_operators
+from vgfc.report.explain import explain, segment_kinds
 from vgfc.vgf_file import decode
 
 if TYPE_CHECKING:
-    from vgfc.runtime.vulkan import VulkanProgram
+    from vgfc.runtime.parts import PartsProgram
 
 Array = np.ndarray[Any, Any]
 DEVICES = ("auto", "vulkan", "reference")
@@ -27,21 +32,40 @@ DEVICES = ("auto", "vulkan", "reference")
 class Program:
     """What `vgfc.compile` returns.
 
-    `vgf` holds the file's bytes, `module` the segmented TOSA module that was lowered to them. `inputs` and `outputs` list
+    `vgf` holds the file's bytes (`bundle` the parts of a program that one file cannot hold), `module` the segmented TOSA
+    module that was lowered to them. `inputs` and `outputs` list
     what the model takes and gives (`name`, `shape`, `dtype`; see `vgfc.interface.Port`); buffers that the model changes
     are not among them, `run` carries them over.
     """
 
     def __init__(
-        self, module: ir.Module, vgf: bytes, steps: list[StepRecord], import_seconds: float, emit_seconds: float
+        self,
+        module: ir.Module,
+        bundle: Bundle,
+        parts: Sequence[Part],
+        steps: list[StepRecord],
+        import_seconds: float,
+        emit_seconds: float,
     ) -> None:
         self.module = module
-        self.vgf = vgf
+        self.bundle = bundle
+        self._parts = parts
         self._steps = steps
         self._times = (import_seconds, emit_seconds)
         self.all_inputs, self.all_outputs = ports(module)
         self._state = {port.name: port.initial for port in self.all_inputs if port.state is not None}
-        self._vulkan: VulkanProgram | None = None
+        self._loaded: PartsProgram | None = None
+
+    @property
+    def vgf(self) -> bytes:
+        """The bytes of the VGF file; raises CompileError for a program that one file cannot hold (see `save`)."""
+        if self.bundle.is_one_file:
+            return self.bundle.parts[0].content
+        hosts = [reason for part in self.bundle.parts for reason in part.reasons]
+        why = (
+            f"parts of it run on the host ({hosts[0]})" if hosts else "it has push constants, whose values no VGF holds"
+        )
+        raise CompileError(f"a single VGF file cannot hold this program: {why}; save it to a folder")
 
     @property
     def inputs(self) -> list[Port]:
@@ -54,8 +78,15 @@ class Program:
         return [port for port in self.all_outputs if port.state is None]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the VGF file; raises CompileError when it cannot be written, and then leaves nothing behind."""
-        write_atomically(path, self.vgf)
+        """Write the program: a VGF file, or a folder where one file cannot hold it (docs/bundle.md).
+
+        Raises CompileError when it cannot be written, and then leaves nothing behind; and for a path that ends in .vgf
+        where a folder is needed.
+        """
+        if self.bundle.is_one_file or str(path).endswith(".vgf"):
+            write_atomically(path, self.vgf)
+        else:
+            write_bundle(self.bundle, path)
 
     def reset(self) -> None:
         """Give the buffers that the model changes their first values again."""
@@ -87,13 +118,13 @@ class Program:
                 returned.append(_to_torch(value) if wants_torch else value)
         return returned[0] if len(returned) == 1 else tuple(returned)
 
-    def vulkan(self) -> VulkanProgram:
+    def vulkan(self) -> PartsProgram:
         """The program loaded on the Vulkan device, once; raises VulkanUnavailableError where there is none."""
-        from vgfc.runtime.vulkan import VulkanProgram
+        from vgfc.runtime.parts import PartsProgram
 
-        if self._vulkan is None:
-            self._vulkan = VulkanProgram(self.vgf)
-        return self._vulkan
+        if self._loaded is None:
+            self._loaded = PartsProgram(self.bundle)
+        return self._loaded
 
     def _execute(self, arrays: list[Array], device: str) -> list[Array]:
         from vgfc.runtime.layers import VulkanUnavailableError
@@ -105,24 +136,39 @@ class Program:
                 if device == "vulkan":
                     raise
                 warnings.warn(f"running on the TOSA reference model: {error.message}", stacklevel=3)
+        return self._run_reference(arrays)
+
+    def _run_reference(self, arrays: list[Array]) -> list[Array]:
         from vgfc.runtime.reference import run_reference
 
-        return list(run_reference(self.module, arrays))
+        if len(self._parts) == 1 and self._parts[0].kind == "device":
+            return list(run_reference(self.module, arrays))
+        from vgfc.runtime.host import HostProgram
+
+        values = dict(zip(self.bundle.inputs, arrays, strict=True))
+        for part in self._parts:
+            given = [values[number] for number in part.inputs]
+            results = (
+                run_reference(part.module, given) if part.kind == "device" else HostProgram(part.module).run(given)
+            )
+            values.update(zip(part.outputs, results, strict=True))
+        return [values[number] for number in self.bundle.outputs]
 
     def report(self) -> Report:
         """Operators, segments, sizes and times; see `vgfc.report.Report`."""
-        file = decode(self.vgf)
+        files = [decode(part.content) for part in self.bundle.parts if part.kind == "vgf"]
         return Report(
             operators=dict(count_operators(self.module)),
-            segments=[segment.kind for segment in file.segments],
-            constant_bytes=sum(len(constant.data) for constant in file.constants),
-            vgf_bytes=len(self.vgf),
+            segments=segment_kinds(self.module),
+            constant_bytes=sum(len(constant.data) for file in files for constant in file.constants),
+            vgf_bytes=sum(len(part.content) for part in self.bundle.parts if part.kind == "vgf"),
             input_bytes=sum(_size(port) for port in self.all_inputs),
             output_bytes=sum(_size(port) for port in self.all_outputs),
             import_seconds=self._times[0],
             pass_seconds=sum(step.seconds for step in self._steps),
             emit_seconds=self._times[1],
             steps=self._steps,
+            not_in_graph=explain(self.module),
         )
 
 
@@ -184,4 +230,6 @@ def _to_torch(value: Array) -> Any:
 
     if value.dtype.name == "bfloat16":
         return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.ascontiguousarray(value)).reshape(value.shape)  # ascontiguousarray makes a scalar a vector
+    return torch.from_numpy(np.ascontiguousarray(value)).reshape(
+        value.shape
+    )  # ascontiguousarray makes a scalar a vector

@@ -207,6 +207,22 @@ def _add_constant(symbols: dict[str, ir.Operation], constant_id: int, resources:
     return len(resources) - 1
 
 
+def push_constants_of(module: ir.Module) -> dict[str, bytes]:
+    """The bytes of the compute segments' push constants, by segment; raises PassFailure where a shader's are unknown."""
+    found = {}
+    for function in helpers.functions(module):
+        if helpers.segment_kind(function) != "compute":
+            continue
+        for op in helpers.operations(function):
+            shader = shader_of(op)
+            if len(shader.push_constants) != shader.push_constant_bytes:
+                count = len(shader.push_constants)
+                raise fail(op, f"wants {shader.push_constant_bytes} bytes of push constants, found {count}")
+            if shader.push_constants:
+                found[function.name.value] = shader.push_constants
+    return found
+
+
 def encode(plan: Plan) -> bytes:
     """The bytes of the VGF file; the same plan gives the same bytes."""
     encoder = vgfpy.CreateEncoder(VULKAN_HEADER_VERSION)

@@ -50,6 +50,26 @@ class StepRecorder(Instrumentation):
 
 
 @dataclass(frozen=True)
+class Outside:
+    """An operator that is in no graph segment: where it comes from, what runs it, why, and what would change that."""
+
+    operator: str
+    kind: str
+    file: str | None
+    line: int | None
+    module_path: str | None
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.file == "-" else f"{self.file}:{self.line}"
+        place = f"{where}: " if self.file else ""
+        path = f" ({self.module_path})" if self.module_path else ""
+        lines = f"{place}{self.operator}{path} runs as {self.kind}: {self.reason}"
+        return f"{lines}\n    {self.remedy}" if self.remedy else lines
+
+
+@dataclass(frozen=True)
 class Report:
     """Figures of one compiled program; sizes in bytes, times in seconds."""
 
@@ -63,6 +83,7 @@ class Report:
     pass_seconds: float
     emit_seconds: float
     steps: list[StepRecord]
+    not_in_graph: list[Outside]
 
     @property
     def operator_count(self) -> int:
@@ -85,5 +106,6 @@ class Report:
                 f"constants   {self.constant_bytes} bytes",
                 f"file        {self.vgf_bytes} bytes",
                 f"io          {self.input_bytes} bytes in, {self.output_bytes} bytes out",
+                *(["", *(str(outside) for outside in self.not_in_graph)] if self.not_in_graph else []),
             ]
         )

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +54,8 @@ class VulkanProgram:
     VulkanUnavailableError where there is no device, CompileError for a damaged file or one that the device refuses.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, push_constants: Mapping[str, bytes] | None = None) -> None:
+        """`push_constants` holds bytes by the name of a compute segment's module; the file says only how many it wants."""
         self.device: Device = prepare()
         runner = _import_runner()
         self._content = content
@@ -67,6 +68,8 @@ class VulkanProgram:
             path = Path(folder) / "program.vgf"
             path.write_bytes(content)
             info.load_source(str(path))
+            if push_constants:
+                info.push_constants_size = max(len(values) for values in push_constants.values())
             dispatch = runner.DispatchVgfData(builder.add_vgf(info))
             tensors = {}
             bindings = []
@@ -77,6 +80,10 @@ class VulkanProgram:
                 kind = runner.DescriptorType.TensorArm
                 bindings.append(runner.TypedBinding(0, slot.binding, tensors[slot.binding], kind))
             dispatch.bindings = bindings
+            dispatch.push_constants = [
+                runner.PushConstantMap(_add_raw_data(runner, builder, values, Path(folder) / f"{name}.bin"), name)
+                for name, values in (push_constants or {}).items()
+            ]
             builder.add_dispatch_vgf(dispatch)
             try:
                 self._scenario = builder.build()
@@ -147,6 +154,13 @@ def session_bytes(content: bytes, file: VgfFile) -> int:
     if done.returncode:
         raise CompileError(f"the device refused the program{_last_error(done.stdout)}")
     return sum(int(number) for number in SESSION_LOG.findall(done.stdout))
+
+
+def _add_raw_data(runner: Any, builder: Any, values: bytes, path: Path) -> Any:
+    path.write_bytes(values)
+    info = runner.RawDataInfo()
+    info.debug_name, info.src = path.stem, str(path)
+    return builder.add_raw_data(info)
 
 
 def _format_names(resource: Resource) -> tuple[str, str]:
