@@ -86,7 +86,29 @@ LOWER = [
     "vgf-compile-shaders",
     "vgf-assign-graph-constants",
     "vgf-isolate-graph-segments",
-    "builtin.module(tosa-to-spirv-tosa,spirv.module(spirv-lower-abi-attrs,spirv-update-vce))",
+    "builtin.module(tosa-to-spirv-tosa,spirv.module(spirv-lower-abi-attrs,spirv-promote-to-replicated-constants,spirv-update-vce))",
+]
+
+# A host segment's functions become LLVM dialect, for MLIR's execution engine. Results become arguments that the caller
+# allocates; copies between buffers become loops, since the engine comes without MLIR's C runner library.
+HOST_TO_LLVM = [
+    "inline",
+    "func.func(tosa-to-scf,tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable)",
+    "func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor)",
+    "func.func(linalg-generalize-named-ops,refback-generalize-tensor-pad,refback-generalize-tensor-concat)",
+    "func.func(linalg-fuse-elementwise-ops),cse",
+    "func.func(tm-tensor-bufferize)",
+    "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}",
+    "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}",
+    "buffer-deallocation-pipeline,convert-bufferization-to-memref",
+    "func.func(tm-tensor-to-loops,refback-munge-memref-copy,convert-linalg-to-loops,lower-affine)",
+    "convert-scf-to-cf",
+    "func.func(refback-expand-ops-for-llvm,arith-expand,convert-math-to-llvm)",
+    "convert-math-to-libm,convert-complex-to-libm",
+    "expand-strided-metadata,lower-affine",
+    "func.func(convert-arith-to-llvm)",
+    "convert-complex-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm",
+    "reconcile-unrealized-casts",
 ]
 
 
@@ -100,4 +122,5 @@ PIPELINES: dict[str, Callable[[], str]] = {
     "tosa-optimize": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION]),
     "tosa-to-vgf": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION, *LOWER]),
     "tosa-lower": lambda: _text(LOWER),
+    "host-to-llvm": lambda: _text(HOST_TO_LLVM),
 }
