@@ -17,6 +17,7 @@ from torch_mlir.dialects import func
 
 from vgfc import ir as helpers
 from vgfc.diagnostics import CompileError, fail
+from vgfc.emit.constants import PLACEHOLDER, with_constants
 from vgfc.emit.spirv import serialize
 from vgfc.interface import entry_function, ports
 from vgfc.shaders import Binding, is_shader, shader_of
@@ -228,11 +229,13 @@ def encode(plan: Plan) -> bytes:
     encoder = vgfpy.CreateEncoder(VULKAN_HEADER_VERSION)
     references: list[Any] = []
     constants: dict[int, Any] = {}
+    values: list[tuple[int, helpers.Array]] = []
     for number, resource in enumerate(plan.resources):
         shape = list(resource.shape)
-        if resource.category == "CONSTANT":
+        if resource.values is not None:
             references.append(encoder.AddConstantResource(resource.vk_format, shape, []))
-            constants[number] = encoder.AddConstant(references[-1], resource.values)
+            constants[number] = encoder.AddConstant(references[-1], PLACEHOLDER)
+            values.append((number, resource.values))
             continue
         add = {
             "INPUT": encoder.AddInputResource,
@@ -268,7 +271,7 @@ def encode(plan: Plan) -> bytes:
     split = len(plan.inputs)
     encoder.AddModelSequenceInputsOutputs(io_slots[:split], plan.input_names, io_slots[split:], plan.output_names)
     encoder.Finish()
-    return _written(encoder)
+    return with_constants(_written(encoder), values)
 
 
 def _push_constants(encoder: Any, segment: Segment) -> list[Any]:
