@@ -16,8 +16,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, float_compute
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -257,8 +257,6 @@ TABLE = {f"torch.aten.{name}": converter for name, converter in NAMED.items()}
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchActivations(Pass):
+class ConvertTorchActivations(TorchConversion):
     name = "vgf-convert-torch-activations"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -18,8 +18,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import constant, constant_value, element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, float_compute, is_tensor
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, float_compute, is_tensor
 
 LARGEST_POWER_BY_PRODUCTS = 16
 
@@ -146,7 +146,8 @@ def exact_rest(left: ir.Value, right: ir.Value, quotient: ir.Value) -> ir.Value:
     """left - quotient * right, the product in four parts of at most 24 bits each (T. J. Dekker, 1971)."""
     high, low = halves(right)
     step = build.scalar_like(4096.0, quotient)
-    quotient_high = build.mul(build.unary("tosa.floor", build.div(quotient, step)), step)
+    nearest = build.add(build.div(quotient, step), build.scalar_like(0.5, quotient))
+    quotient_high = build.mul(build.unary("tosa.floor", nearest), step)
     quotient_low = build.sub(quotient, quotient_high)
     rest = left
     for first, second in ((quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)):
@@ -462,8 +463,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchArithmetic(Pass):
+class ConvertTorchArithmetic(TorchConversion):
     name = "vgf-convert-torch-arithmetic"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

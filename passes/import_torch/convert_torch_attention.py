@@ -18,8 +18,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import Array, constant, constant_value, element_type, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, convert
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion
 
 
 def repeated_heads(value: ir.Value, heads: int) -> ir.Value:
@@ -95,10 +95,11 @@ def convert_attention(call: Call) -> ir.Value:
     return batched(build.cast(weights, element), value, element)
 
 
+TABLE: dict[str, Converter] = {"torch.aten.scaled_dot_product_attention": convert_attention}
+
+
 @register
 @dataclass(frozen=True)
-class ConvertTorchAttention(Pass):
+class ConvertTorchAttention(TorchConversion):
     name = "vgf-convert-torch-attention"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, {"torch.aten.scaled_dot_product_attention": convert_attention})
+    table = TABLE

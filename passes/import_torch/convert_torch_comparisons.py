@@ -15,8 +15,16 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, carried_element, category, common_dtype, convert, is_tensor
+from vgfc.passmanager import register
+from vgfc.torch_conversion import (
+    Call,
+    Converter,
+    TorchConversion,
+    carried_element,
+    category,
+    common_dtype,
+    is_tensor,
+)
 
 
 def pair(call: Call) -> tuple[ir.Value, ir.Value]:
@@ -152,8 +160,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchComparisons(Pass):
+class ConvertTorchComparisons(TorchConversion):
     name = "vgf-convert-torch-comparisons"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -22,8 +22,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import constant, constant_value, element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion
 
 LARGEST_BLOCK_FACTOR = 8
 
@@ -78,8 +78,8 @@ def block_diagonal(weight: ir.Value, groups: int) -> ir.Value:
     if known is not None:
         whole = np.zeros((dimensions[0], inputs * groups, *dimensions[2:]), known.dtype)
         for group in range(groups):
-            rows = slice(group * outputs, (group + 1) * outputs)
-            whole[rows, group * inputs : (group + 1) * inputs] = known[rows]
+            block = slice(group * outputs, (group + 1) * outputs)
+            whole[block, group * inputs : (group + 1) * inputs] = known[block]
         return constant(whole, element_type(weight))
     rows = []
     for group in range(groups):
@@ -286,8 +286,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchConvolutions(Pass):
+class ConvertTorchConvolutions(TorchConversion):
     name = "vgf-convert-torch-convolutions"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -16,8 +16,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import Array, constant, is_float, numpy_type
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, check_range, convert, is_tensor
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, check_range, is_tensor
 
 
 def made(call: Call, values: Array) -> ir.Value:
@@ -57,20 +57,18 @@ def arange(start: int | None, step: int | None) -> Converter:
 
 def convert_linspace(call: Call) -> ir.Value:
     count = call.result_shape[0]
-    compute = np.float32 if is_float(call.element) else np.float64
-    start, end = compute(call.number(0)), compute(call.number(1))
+    compute = np.dtype(np.float32 if is_float(call.element) else np.float64)
+    start, end = (np.array(call.number(index), compute) for index in (0, 1))
     if count <= 1:
         return made(call, np.full(count, start))
-    step = compute((end - start) / compute(count - 1))
-    index = np.arange(count)
-    values = np.where(
-        index < count // 2, start + step * index.astype(compute), end - step * (count - 1 - index).astype(compute)
-    )
-    return made(call, values)
+    step = (end - start) / np.array(count - 1, compute)
+    index = np.arange(count).astype(compute)
+    up, down = start + step * index, end - step * (np.array(count - 1, compute) - index)
+    return made(call, np.where(np.arange(count) < count // 2, up, down))
 
 
 def convert_eye(call: Call) -> ir.Value:
-    return made(call, np.eye(*call.result_shape, dtype=np.int64))
+    return made(call, np.eye(call.result_shape[0], call.result_shape[1], dtype=np.int64))
 
 
 def convert_cast(call: Call) -> ir.Value:
@@ -130,8 +128,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchCreation(Pass):
+class ConvertTorchCreation(TorchConversion):
     name = "vgf-convert-torch-creation"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -20,8 +20,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import element_type, is_float
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, float_compute
 
 Function = Callable[[ir.Value], ir.Value]
 
@@ -311,8 +311,6 @@ TABLE = {f"torch.aten.{name}": converter for name, converter in NAMED.items()}
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchFunctions(Pass):
+class ConvertTorchFunctions(TorchConversion):
     name = "vgf-convert-torch-functions"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -19,12 +19,12 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import Array, constant, constant_value, element_type, is_float, shape
-from vgfc.passmanager import Pass, register
+from vgfc.passmanager import register
 from vgfc.torch_conversion import (
     Call,
     Converter,
+    TorchConversion,
     carried,
-    convert,
     is_none,
     is_tensor,
     torch_dtype,
@@ -357,8 +357,6 @@ TABLE = {f"torch.aten.{name}": converter for name, converter in NAMED.items()}
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchIndexing(Pass):
+class ConvertTorchIndexing(TorchConversion):
     name = "vgf-convert-torch-indexing"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

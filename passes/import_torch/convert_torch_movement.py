@@ -18,8 +18,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import defining, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, carried, convert, is_tensor, torch_shape
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, carried, is_tensor, torch_shape
 
 
 def convert_view(call: Call) -> ir.Value:
@@ -437,8 +437,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchMovement(Pass):
+class ConvertTorchMovement(TorchConversion):
     name = "vgf-convert-torch-movement"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -20,8 +20,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import Array, constant, constant_value, element_type, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, float_compute
 
 
 def softmax(value: ir.Value, axis: int) -> ir.Value:
@@ -243,8 +243,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchNormalization(Pass):
+class ConvertTorchNormalization(TorchConversion):
     name = "vgf-convert-torch-normalization"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -22,8 +22,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import constant, element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, carried_type, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, carried_type, float_compute
 
 Pool = Callable[[ir.Value, Sequence[int], Sequence[int], Sequence[int], Sequence[int]], ir.Value]
 
@@ -255,8 +255,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchPools(Pass):
+class ConvertTorchPools(TorchConversion):
     name = "vgf-convert-torch-pools"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -19,8 +19,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion
 
 
 def product(left: ir.Value, right: ir.Value, element: ir.Type | None = None) -> ir.Value:
@@ -128,8 +128,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchProducts(Pass):
+class ConvertTorchProducts(TorchConversion):
     name = "vgf-convert-torch-products"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

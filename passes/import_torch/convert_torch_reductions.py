@@ -18,8 +18,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import element_type, is_float, shape
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, carried_type, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, carried_type, float_compute
 
 
 def compute_element(call: Call) -> ir.Type:
@@ -290,8 +290,6 @@ TABLE: dict[str, Converter] = {
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchReductions(Pass):
+class ConvertTorchReductions(TorchConversion):
     name = "vgf-convert-torch-reductions"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, TABLE)
+    table = TABLE

@@ -23,8 +23,8 @@ from torch_mlir import ir
 
 from vgfc import build
 from vgfc.ir import Array, const_shape, constant, element_type, is_float, shape, tensor
-from vgfc.passmanager import Pass, register
-from vgfc.torch_conversion import Call, Converter, convert, float_compute
+from vgfc.passmanager import register
+from vgfc.torch_conversion import Call, Converter, TorchConversion, float_compute
 
 LARGEST_NUMERATOR = 2048
 LARGEST_EXTENT = 16383
@@ -296,8 +296,6 @@ def table() -> dict[str, Converter]:
 
 @register
 @dataclass(frozen=True)
-class ConvertTorchResizes(Pass):
+class ConvertTorchResizes(TorchConversion):
     name = "vgf-convert-torch-resizes"
-
-    def run(self, module: ir.Module) -> None:
-        convert(module, table())
+    table = table()

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from torch_mlir import ir
 from torch_mlir.dialects import func
@@ -20,6 +20,7 @@ from torch_mlir.dialects import func
 from vgfc import build
 from vgfc.diagnostics import PassFailure, fail
 from vgfc.ir import Array, array_of, constant, defining, element_type, functions, shape, tensor
+from vgfc.passmanager import Pass, find_pass
 
 CASTS = ("builtin.unrealized_conversion_cast", "torch_c.from_builtin_tensor", "torch_c.to_builtin_tensor")
 CARRIED_AS_I32 = ("si64", "si32", "ui8", "i64", "i32")
@@ -357,6 +358,26 @@ def convert_one(call: Call, converter: Converter) -> None:
             back = ir.Operation.create("builtin.unrealized_conversion_cast", results=[result.type], operands=[value])
             result.replace_all_uses_with(back.result)
     op.erase()
+
+
+class TorchConversion(Pass):
+    """A pass that converts the operators of a table; the front end asks for the table's names."""
+
+    table: ClassVar[Table]
+
+    def run(self, module: ir.Module) -> None:
+        convert(module, self.table)
+
+
+@functools.cache
+def converted_operators(pass_names: tuple[str, ...]) -> frozenset[str]:
+    """The names (torch.aten.relu) of the operators that these passes convert."""
+    found: set[str] = set()
+    for name in pass_names:
+        cls = find_pass(name)
+        if cls is not None and issubclass(cls, TorchConversion):
+            found.update(cls.table)
+    return frozenset(found)
 
 
 def erase_unused(function: func.FuncOp, names: Callable[[str], bool]) -> None:

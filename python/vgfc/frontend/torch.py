@@ -27,6 +27,8 @@ from torch_mlir.extras import fx_importer
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.ir import Array, dense, numpy_type
+from vgfc.pipeline import CONVERT_TORCH
+from vgfc.torch_conversion import converted_operators
 
 Model = torch.nn.Module | ExportedProgram | str | os.PathLike[str]
 
@@ -43,6 +45,7 @@ ELEMENTS = {
     torch.int64: "si64",
     torch.bool: "i1",
 }
+STRIDED = (torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default)
 NO_DOUBLE = "a VGF has no 64-bit floating-point numbers; convert the model with model.float()"
 
 
@@ -141,10 +144,14 @@ def functionalize(program: ExportedProgram) -> ExportedProgram:
     targets = _targets(program.graph_module)
     mutable = any(target._schema.is_mutable for target in targets)
     nested = any(_is_mode_block(node) for node in program.graph.nodes)
+    strided = not targets.isdisjoint(STRIDED)
     unknown = [target for target in targets if not target._schema.is_mutable and not _is_known(target)]
-    if not mutable and not nested and not unknown:
+    if not mutable and not nested and not strided and not unknown:
         return program
     program = program.run_decompositions({})
+    for node in program.graph.nodes:  # of a program of our own by now
+        if node.target == torch.ops.aten.as_strided_copy.default:
+            node.target = torch.ops.aten.as_strided.default
     unknown = [target for target in _targets(program.graph_module) if not _is_known(target)]
     if not unknown:
         return program
@@ -169,11 +176,11 @@ def _is_mode_block(node: Node) -> bool:
 
 
 def _is_known(target: torch._ops.OpOverload) -> bool:
-    """Whether the operator can come in by its own name: torch-mlir has it, or it is no operator of PyTorch's core."""
+    """Whether the operator can come in by its own name: torch-mlir or a pass has it, or it is none of PyTorch's core."""
     if target.namespace != "aten":
         return True
     name = str(fx_importer._get_mlir_op_name_for_schema(target._schema))
-    return bool(_registered_in().is_registered_operation(name))
+    return name in converted_operators(tuple(CONVERT_TORCH)) or bool(_registered_in().is_registered_operation(name))
 
 
 def _registered_in(holder: list[ir.Context] = []) -> ir.Context:  # noqa: B006 - one context, made when first asked for
