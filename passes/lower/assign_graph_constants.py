@@ -1,7 +1,8 @@
 """vgf-assign-graph-constants: number the constants that the VGF file stores, and keep their values in the module.
 
-SPIR-V holds constants of up to 16 elements; larger ones are graph constants, of which the graph knows type and number and
-the file's constant section the values. Numbers are unique over all segments, and equal constants share one:
+SPIR-V holds constants of up to 16 elements, and splats of any size (SPV_EXT_replicated_composites writes their one number
+once). Others, and splats that a segment returns, are graph constants, of which the graph knows type and number and the file's
+constant section the values. Numbers are unique over all segments, and equal constants share one:
 
     %0 = "tosa.const"() <{values = dense<...> : tensor<20xf32>}> : () -> tensor<20xf32>
 becomes
@@ -29,6 +30,12 @@ def element_count(kind: ir.Type) -> int:
     return count
 
 
+def is_returned(op: ir.Operation) -> bool:
+    """Whether a function returns the constant itself, if need be through the identity that gives a result its own value."""
+    users = [use.owner.operation for use in op.results[0].uses]
+    return any(user.name == "func.return" or (user.name == "tosa.identity" and is_returned(user)) for user in users)
+
+
 @register
 @dataclass(frozen=True)
 class AssignGraphConstants(Pass):
@@ -44,6 +51,8 @@ class AssignGraphConstants(Pass):
                 if op.name != "tosa.const" or element_count(op.results[0].type) <= MAX_INLINE_ELEMENTS:
                     continue
                 values = op.attributes["values"]
+                if isinstance(values, ir.DenseElementsAttr) and values.is_splat and not is_returned(op):
+                    continue
                 if not isinstance(values, ir.DenseElementsAttr):
                     raise fail(op, "expected inline values (dense<...>), found opaque ones (dense_resource<...>)")
                 number = numbers.setdefault(values, len(numbers))
