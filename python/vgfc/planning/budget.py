@@ -34,8 +34,10 @@ class Budget:
         """Uses `count` steps; raises OutOfBudget when they are not there."""
         before = self.used_steps
         self.used_steps += count
-        if self.whole is not None:
-            self.whole.used_steps += count
+        whole = self.whole
+        while whole is not None:
+            whole.used_steps += count
+            whole = whole.whole
         if self.limit_steps is not None and self.used_steps > self.limit_steps:
             raise OutOfBudget
         # Reading the clock costs as much as a small step, so it is not read at every one.

@@ -32,21 +32,24 @@ class Session:
 
 
 def plan_session(program: Program, alignment_bytes: int = ALIGNMENT_BYTES) -> Session:
-    """The plan the runtime makes for the instructions in this order; values with size 0 are not in the session."""
+    """The plan the runtime makes for the instructions in this order; values with size 0 are not in the session.
+
+    Values count as made in the order of their numbers; that decides between equal blocks, so offsets but never the size.
+    """
     waiting = [
         (buffer.lower, -aligned(buffer.size_bytes, alignment_bytes), value, buffer.upper)
         for value, buffer in live_ranges(program).items()
     ]
-    waiting.sort(key=lambda tensor: tensor[:2])  # equal sizes may go in any order: their blocks are equal too
+    waiting.sort()
     offsets: dict[int, int] = {}
-    live: list[tuple[int, int, int]] = []  # upper, offset, size; the soonest to end first
+    live: list[tuple[int, int, int, int]] = []  # upper, value, offset, size; the soonest to end first
     free: list[tuple[int, int, int]] = []  # size, age, offset; the smallest first
     freed = 0
     top = 0
     for lower, negative_size, value, upper in waiting:
         size = -negative_size
         while live and live[0][0] <= lower:
-            _, offset, block = live.pop(0)
+            _, _, offset, block = live.pop(0)
             insort(free, (block, freed, offset))
             freed += 1
         place = bisect_left(free, (size, 0, 0))
@@ -58,7 +61,7 @@ def plan_session(program: Program, alignment_bytes: int = ALIGNMENT_BYTES) -> Se
             offset = top
             top += size
         offsets[value] = offset
-        insort(live, (upper, offset, size))
+        insort(live, (upper, value, offset, size))
     return Session(offsets, top)
 
 
