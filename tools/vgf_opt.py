@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torch_mlir import ir
 
@@ -20,7 +21,7 @@ from vgfc import diagnostics
 from vgfc.command_line import add_output_options, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context, register
-from vgfc.files import read_bytes, write_atomically
+from vgfc.files import read_array, read_bytes, write_atomically
 from vgfc.instrumentation import PrintIR, Timing, reproducer_text
 from vgfc.passmanager import (
     Instrumentation,
@@ -34,6 +35,9 @@ from vgfc.passmanager import (
     upstream_pass_names,
 )
 from vgfc.pipeline import PIPELINES
+
+if TYPE_CHECKING:
+    from vgfc.numerics import VerifyNumerics
 
 SPLIT = re.compile(r"^// -----[^\n]*\n", re.MULTILINE)
 REPRODUCER = re.compile(r'mlir_reproducer:\s*\{\s*pipeline:\s*"((?:[^"\\]|\\.)*)"')
@@ -69,6 +73,19 @@ def parser() -> argparse.ArgumentParser:
         "--verify-diagnostics", action="store_true", help="check expected-error comments instead of failing"
     )
     result.add_argument("--no-verify", action="store_true", help="do not verify the module after each pass")
+    result.add_argument(
+        "--verify-numerics",
+        type=lambda text: float(text) if text else True,
+        metavar="[=TOLERANCE]",
+        help="run the module before and after each pass on the TOSA reference model (=TOLERANCE for floats)",
+    )
+    result.add_argument(
+        "--numerics-input",
+        action="append",
+        default=[],
+        metavar="X.npy",
+        help="with --verify-numerics: an input; once each, in order (default: generated)",
+    )
     result.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
     result.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     result.add_argument("--mlir-print-ir-before", metavar="PASSES", default="", help="print IR before these passes")
@@ -129,6 +146,14 @@ def chosen_pipeline(arguments: argparse.Namespace, content: bytes) -> str:
     return arguments.pass_pipeline or "builtin.module()"
 
 
+def numerics(arguments: argparse.Namespace) -> VerifyNumerics:
+    """What --verify-numerics and --numerics-input ask for; raises CompileError for an input that cannot be read."""
+    from vgfc.numerics import VerifyNumerics  # a third of a second, and the package tosa-tools
+
+    tolerance = None if arguments.verify_numerics is True else arguments.verify_numerics
+    return VerifyNumerics(tolerance, [read_array(path) for path in arguments.numerics_input] or None)
+
+
 class Session:
     """One run of the tool over one input."""
 
@@ -136,6 +161,7 @@ class Session:
         self.arguments = arguments
         self.timing = Timing()
         self.messages: list[diagnostics.Message] = []
+        self.verification: VerifyNumerics | None = None
         self.steps: list[Step] = []
         self.context = make_context()
         self.context.allow_unregistered_dialects = arguments.allow_unregistered_dialect
@@ -159,6 +185,9 @@ class Session:
                     debug_info=arguments.mlir_print_debuginfo,
                 )
             )
+        if arguments.verify_numerics is not None:
+            self.verification = numerics(arguments)
+            found.append(self.verification)
         return found
 
     def collect(self, diagnostic: ir.Diagnostic) -> bool:
@@ -189,22 +218,24 @@ class Session:
                 done.append(step)
 
         try:
-            run_steps(self.steps, module, [Count(), *self.instrumentations()], verify=not self.arguments.no_verify)
+            run_steps(self.steps, module, [*self.instrumentations(), Count()], verify=not self.arguments.no_verify)
         except CompileError as error:
             if not any(message.severity == "error" for message in self.messages):
                 self.messages.append(diagnostics.Message("error", error.message, error.source))
             if not self.arguments.verify_diagnostics:
-                self.leave_reproducer(piece, len(done))
+                self.leave_reproducer(piece, len(done) - getattr(error, "steps_back", 0), len(done))
             return None
+        if self.verification is not None:
+            self.messages.append(diagnostics.Message("remark", self.verification.summary(), None))
         return module
 
-    def leave_reproducer(self, piece: bytes, failed: int) -> None:
-        """Write the module as it was before the step that failed, and that step."""
+    def leave_reproducer(self, piece: bytes, first: int, failed: int) -> None:
+        """Write the module as it was before step `first`, and the steps from there to the one that failed."""
         step = self.steps[failed]
         path = self.arguments.mlir_pass_pipeline_crash_reproducer or f"{step.name}.reproducer.mlir"
         module = self.parse(piece)
-        run_steps(self.steps[:failed], module, verify=False)
-        write_atomically(path, reproducer_text(module, [step]).encode())
+        run_steps(self.steps[:first], module, verify=False)
+        write_atomically(path, reproducer_text(module, self.steps[first : failed + 1]).encode())
         note = f"reproducer written to {path}: replay it with vgf-opt --run-reproducer {path}"
         self.messages.append(diagnostics.Message("note", note, None))
 
@@ -301,7 +332,9 @@ def show_messages(messages: Sequence[diagnostics.Message], piece: bytes, argumen
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
-    arguments = parse_arguments(parser(), argv)
+    given = sys.argv[1:] if argv is None else argv
+    given = [f"{text}=" if text == "--verify-numerics" else text for text in given]  # the value is optional, as in MLIR
+    arguments = parse_arguments(parser(), given)
     try:
         if arguments.list_passes:
             list_passes(arguments.json)

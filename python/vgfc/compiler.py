@@ -14,7 +14,7 @@ from vgfc.diagnostics import CompileError
 from vgfc.emit.vgf import emit, push_constants_of
 from vgfc.frontend.load import load, parse_mlir
 from vgfc.interface import dtype_name, ports
-from vgfc.ir import element_type, shape
+from vgfc.ir import copy_module, element_type, shape
 from vgfc.parts import Part, Split, split
 from vgfc.passmanager import Instrumentation, parse_pipeline, run_steps
 from vgfc.passmanager import run_pipeline as run_textual_pipeline
@@ -38,6 +38,7 @@ def compile(
     segment_of: str = "",
     require_full_graph: bool = False,
     instrumentations: Sequence[Instrumentation] = (),
+    verify_numerics: bool | float = False,
 ) -> Program:
     """Compile a model to a program.
 
@@ -45,10 +46,15 @@ def compile(
     path of a file: .pt2, .mlir (TOSA or torch dialect), .mlirbc, and what else `vgfc.frontend.load` reads. `input_shapes`
     fixes dynamic dimensions, by the name of the input. `target` says what the device takes (see `vgfc.target`); None means
     what an MLIR module says, else the default. `segment_of` steers what runs where, as in "decoder.*:host,resize:host" (see
-    the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error.
+    the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error. `verify_numerics`
+    (True, or a tolerance) runs the module before and after each pass on the TOSA reference model, starting from PyTorch's
+    own results where the model is one of PyTorch's.
 
-    Raises CompileError for a model that cannot be compiled; the message names the operator and the user's source line.
+    Raises CompileError for a model that cannot be compiled; the message names the operator and the user's source line. A
+    pass that changes results raises `vgfc.numerics.NumericsError`.
     """
+    if verify_numerics is not False:
+        instrumentations = [*instrumentations, _verification(model, inputs, input_shapes, verify_numerics)]
     start = time.perf_counter()
     if isinstance(model, ir.Module):
         module = parse_mlir(_bytecode(model))
@@ -107,7 +113,7 @@ def _compile_module(module: ir.Module, import_seconds: float, instrumentations: 
     emit_seconds = 0.0
     built = []
     for part in parted.parts:
-        lowered = _clone(part.module)
+        lowered = copy_module(part.module)
         if part.kind == "device":
             run_steps(parse_pipeline(PIPELINES[LOWERING](), PIPELINES, module.context), lowered, watchers)
         start = time.perf_counter()
@@ -130,15 +136,22 @@ def _bundle(module: ir.Module, parted: Split, built: list[BuiltPart]) -> Bundle:
     return Bundle(values, parted.inputs, parted.outputs, tuple(built), tuple(inputs), tuple(outputs))
 
 
-def _clone(module: ir.Module) -> ir.Module:
-    """A copy in the same context; constants are shared."""
-    with module.context, ir.Location.unknown():
-        copy = ir.Module.create(loc=module.operation.location)
-        for op in module.body.operations:
-            copy.body.append(op.operation.clone())
-        for name in module.operation.attributes:
-            copy.operation.attributes[name] = module.operation.attributes[name]
-    return copy
+def _verification(
+    model: Any, inputs: Sequence[Any] | None, input_shapes: Mapping[str, Sequence[int]] | None, tolerance: bool | float
+) -> Instrumentation:
+    """What runs the module between passes; starts from PyTorch's own results where there are any."""
+    from vgfc.numerics import VerifyNumerics
+
+    verification = VerifyNumerics(None if isinstance(tolerance, bool) else tolerance)
+    is_torch = not isinstance(model, ir.Module | str | os.PathLike) or str(model).endswith(".pt2")
+    if is_torch:
+        from vgfc.eager import example_arrays, results_of
+        from vgfc.frontend.torch import exported_program
+
+        program = exported_program(model, inputs, input_shapes)
+        verification.inputs = example_arrays(program)
+        verification.expected = results_of(program.module(check_guards=False), program, verification.inputs)
+    return verification
 
 
 def _bytecode(module: ir.Module) -> bytes:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vgfc.diagnostics import CompileError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -18,6 +23,17 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise CompileError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from None
+
+
+def read_array(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
+    """The tensor in a .npy file; raises CompileError where there is none."""
+    import numpy as np  # 60 ms, which tools that read no tensors need not pay
+
+    try:
+        array: np.ndarray[Any, Any] = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+    except (ValueError, EOFError):
+        raise CompileError(f"'{path}' is no .npy file of numbers") from None
+    return array
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:

@@ -231,6 +231,45 @@ def functions(module: ir.Module) -> list[func.FuncOp]:
     return [op for op in list(module.body.operations) if isinstance(op, func.FuncOp) and not op.is_external]
 
 
+def copy_module(module: ir.Module) -> ir.Module:
+    """A copy in the same context; constants are shared."""
+    with module.context, ir.Location.unknown():
+        copy = ir.Module.create(loc=module.operation.location)
+        for op in module.body.operations:
+            copy.body.append(op.operation.clone())
+        for name in module.operation.attributes:
+            copy.operation.attributes[name] = module.operation.attributes[name]
+    return copy
+
+
+def fingerprint(module: ir.Module) -> list[object]:
+    """Equal for two states of modules of one context exactly when they print the same, locations apart.
+
+    Attributes are compared by identity, so that this costs no more than walking the operations.
+    """
+    found: list[object] = []
+    numbers: dict[ir.Value, int] = {}
+
+    def add(op: ir.Operation) -> None:
+        found.append(op.name)
+        found.extend((name, op.attributes[name]) for name in op.attributes)
+        found.extend(numbers[value] for value in op.operands)
+        for value in op.results:
+            numbers[value] = len(numbers)
+            found.append(value.type)
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    numbers[argument] = len(numbers)
+                    found.append(argument.type)
+                for inner in block.operations:
+                    add(inner.operation)
+                found.append("end")
+
+    add(module.operation)
+    return found
+
+
 def entry(module: ir.Module) -> func.FuncOp | None:
     """The one public function with a body, None when there is none or there are several."""
     public = [op for op in functions(module) if "sym_visibility" not in op.attributes]

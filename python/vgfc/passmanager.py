@@ -48,6 +48,9 @@ class Pass(ABC):
     """A transformation of a module. Subclasses are frozen dataclasses; their fields are the options."""
 
     name: ClassVar[str]
+    # How far results may move by design, relative to the largest magnitude of each output: for a pass that rounds anew,
+    # float arithmetic to integer arithmetic for example. `--verify-numerics` allows it that much.
+    numeric_slack: ClassVar[float] = 0.0
 
     @abstractmethod
     def run(self, module: ir.Module) -> None:

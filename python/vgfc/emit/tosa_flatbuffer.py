@@ -49,9 +49,46 @@ def encode(module: ir.Module) -> bytes:
     return _Writer(module).run()
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A value that `encode_watched` made an output of the file: the operation, which of its results, and its type.
+
+    `tensor` and `operands` are the file's names of the value and of what the operation reads.
+    """
+
+    name: str
+    location: ir.Location
+    result: int
+    type: ir.RankedTensorType
+    tensor: str
+    operands: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WatchedFile:
+    """A file whose outputs are `values`, in execution order; `results` are the tensors that the entry returns."""
+
+    content: bytes
+    values: list[Watched]
+    results: list[str]
+
+
+def encode_watched(module: ir.Module) -> WatchedFile:
+    """As `encode`, but the file's outputs are the results of every operation outside control flow, in execution order.
+
+    Constants are left out, and so are types that the reference model cannot give out in process (i4, i48).
+    """
+    writer = _Writer(module, watch=True)
+    content = writer.run()
+    return WatchedFile(content, writer.watched, writer.results)
+
+
 class _Writer:
-    def __init__(self, module: ir.Module) -> None:
+    def __init__(self, module: ir.Module, watch: bool = False) -> None:
         self.module = module
+        self.watch = watch
+        self.watched: list[Watched] = []
+        self.results: list[str] = []
         self.builder = flatbuffers.Builder(1 << 16)
         self.strings: dict[str, int] = {}
         self.used_names: set[str] = set()
@@ -69,7 +106,9 @@ class _Writer:
             self.block.inputs.append(names[argument])
         returned = list(list(entry.entry_block.operations)[-1].operands)
         wanted = dict(zip(reversed(returned), (port.name for port in reversed(outputs)), strict=True))
-        self.block.outputs += self.add_body(entry.entry_block, names, wanted)
+        self.results = self.add_body(entry.entry_block, names, wanted)
+        if not self.watch:
+            self.block.outputs += self.results
         return self.finish()
 
     # Walking the module
@@ -115,6 +154,12 @@ class _Writer:
             attributes = self.attribute_table(op, operator)
             self.add_operator(operator.flatbuffer_number, attributes, operands, results, op)
         names.update(zip(op.results, results, strict=True))
+        if self.watch and self.block is self.blocks[0]:
+            for index, (value, name) in enumerate(zip(op.results, results, strict=True)):
+                if str(helpers.element_type(value)) not in ("i4", "i48"):
+                    kind = ir.RankedTensorType(value.type)
+                    self.watched.append(Watched(op.name, op.location, index, kind, name, tuple(operands)))
+                    self.block.outputs.append(name)
 
     def add_call(
         self, op: ir.Operation, operands: list[str], names: dict[ir.Value, str], wanted: dict[ir.Value, str]

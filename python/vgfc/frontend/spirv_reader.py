@@ -380,7 +380,7 @@ class _Reader:
             return values
         if opcode == CONSTANT_COMPOSITE_REPLICATE and isinstance(kind, TensorType):
             (part,) = self.parts(words[2:3], number)
-            if part.shape != kind.shape[1:]:
+            if part.shape != kind.shape[len(kind.shape) - part.ndim :]:  # a row, or a single number
                 raise CompileError(
                     f"damaged SPIR-V module: %{number} repeats values of shape {list(part.shape)} for {kind}"
                 )
@@ -441,6 +441,8 @@ class _Reader:
             for operand in application.operands:
                 if operand not in kinds:
                     kinds[operand] = self.constant(operand, found).type
+        for number in self.unread_constants() if len(self.entry_points) == 1 else ():
+            self.constant(number, found)
         for index in range(len(outputs)):
             value = aliases.get(outputs[index], outputs[index])
             if value not in kinds:
@@ -462,6 +464,18 @@ class _Reader:
             self.decorations.get((variable, DECORATION_DESCRIPTOR_SET), 0),
             self.decorations.get((variable, DECORATION_BINDING), index),
         )
+
+    def unread_constants(self) -> list[int]:
+        """Tensor constants that nothing refers to; they stay, so that a module comes back as it is."""
+        read: set[int] = set()
+        for definition in self.definitions.values():
+            if definition.instruction.opcode in (CONSTANT_COMPOSITE, CONSTANT_COMPOSITE_REPLICATE):
+                read.update(definition.instruction.words[2:])
+        for body in self.bodies.values():
+            for instruction, _ in body.instructions:
+                read.update(instruction.words[4:] if instruction.opcode == EXT_INST else instruction.words)
+        tensors = (number for number, found in self.definitions.items() if isinstance(found.type, TensorType))
+        return [number for number in tensors if number not in read]
 
     def constant(self, number: int, graph: Graph) -> Constant:
         if number in graph.constants:

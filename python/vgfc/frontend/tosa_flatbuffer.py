@@ -175,7 +175,10 @@ class _Tensors:
 
     def type_of(self, name: str) -> ir.Type:
         if name in self.shapes:
-            return ir.Type.parse(f"!tosa.shape<{self.shapes[name].number(1)}>")
+            rank = self.shapes[name].number(1)
+            if not 0 <= rank <= 2 * MAX_RANK:  # a padding has two numbers for each dimension
+                raise _DamagedError(f"shape '{name}' has {rank} numbers")
+            return ir.Type.parse(f"!tosa.shape<{rank}>")
         tensor = self.tensor(name)
         number, dimensions = tensor.number(2), tensor.integers(1)
         if number not in encoding.FLATBUFFER_TYPES:

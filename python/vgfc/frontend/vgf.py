@@ -304,7 +304,7 @@ class _GraphBody:
                     f"graph '{self.graph.name}': a shape is a graph constant, whose values are outside it"
                 )
             self.shapes[constant.id] = helpers.const_shape([int(value) for value in constant.values.reshape(-1)])
-        if constant.id in self.tensor_operands:
+        if constant.id in self.tensor_operands or constant.id not in self.shape_operands:
             self.values[constant.id] = self.tensor_constant(constant)
 
     def tensor_constant(self, constant: Constant) -> ir.Value:

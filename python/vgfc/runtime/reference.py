@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +23,7 @@ from torch_mlir import ir
 
 from vgfc import ir as helpers
 from vgfc.diagnostics import CompileError
-from vgfc.emit.tosa_flatbuffer import encode
+from vgfc.emit.tosa_flatbuffer import Watched, encode, encode_watched
 from vgfc.interface import entry_function
 
 IN_PROCESS_TYPES = frozenset(
@@ -56,6 +57,26 @@ def run_reference(module: ir.Module, inputs: Sequence[np.ndarray[Any, Any]]) -> 
     else:
         outputs = _run_command(content, prepared, len(kinds.results))
     return [_restore(kind, output) for kind, output in zip(kinds.results, outputs, strict=True)]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What every operation of a module computed, in execution order; `results` are the tensors that the entry returns."""
+
+    values: list[tuple[Watched, np.ndarray[Any, Any]]]
+    results: list[str]
+
+
+def trace_reference(module: ir.Module, inputs: Sequence[np.ndarray[Any, Any]]) -> Trace:
+    """What every operation of the module computes for `inputs`; see `encode_watched`.
+
+    Raises CompileError as `run_reference` does, and where an input is of a type that the model takes from files only.
+    """
+    prepared = _prepare(list(entry_function(module).type.inputs), inputs)
+    file = encode_watched(module)
+    outputs = _run_in_process(file.content, prepared)
+    values = [(item, _restore(item.type, output)) for item, output in zip(file.values, outputs, strict=True)]
+    return Trace(values, file.results)
 
 
 def run_reference_file(content: bytes, inputs: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:

@@ -199,7 +199,7 @@ def test_damaged_files_end_in_a_message(name: str) -> None:
     generator = np.random.default_rng(3)
     for content, read in ((lowered(OPERATORS[name]), read_vgf), (encode(parse(OPERATORS[name])), read_tosa)):
         refused = 0
-        for round_number in range(150):
+        for round_number in range(60):
             damaged = bytearray(content)
             if round_number % 3 == 0:
                 del damaged[int(generator.integers(len(damaged))) :]
@@ -211,4 +211,4 @@ def test_damaged_files_end_in_a_message(name: str) -> None:
             except CompileError as error:
                 assert str(error)
                 refused += 1
-        assert refused > 50  # the damage is real
+        assert refused > 20  # the damage is real
