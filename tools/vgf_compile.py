@@ -34,6 +34,8 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         help="the shape of an input whose dimensions are dynamic; once for each such input",
     )
+    result.add_argument("--report", metavar="FILE.html", help="write the report as a page to look at")
+    result.add_argument("--memory-report", metavar="FILE.html", help="write what the program needs of memory as a page")
     add_output_options(result, "print the report as JSON")
     return result
 
@@ -76,6 +78,10 @@ def run_tool(arguments: argparse.Namespace) -> Program:
     with Progress(not arguments.quiet) as progress:
         program = compile_model(model, inputs, input_shapes=shapes or None, instrumentations=[progress])
     write_atomically(arguments.output, program.vgf)
+    if arguments.report:
+        write_atomically(arguments.report, program.report().to_html(arguments.model).encode())
+    if arguments.memory_report:
+        write_atomically(arguments.memory_report, program.memory().to_html(f"Memory of {arguments.model}").encode())
     return program
 
 

@@ -17,23 +17,9 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.diagnostics import fail
-from vgfc.ir import functions, operations, segment_kind, shape
+from vgfc.ir import functions, operations, segment_kind
 from vgfc.passmanager import Pass, register
-
-MAX_INLINE_ELEMENTS = 16  # what upstream's tosa-to-spirv-tosa-mark-graph-constants leaves in the SPIR-V
-
-
-def element_count(kind: ir.Type) -> int:
-    count = 1
-    for extent in shape(kind):
-        count *= extent
-    return count
-
-
-def is_returned(op: ir.Operation) -> bool:
-    """Whether a function returns the constant itself, if need be through the identity that gives a result its own value."""
-    users = [use.owner.operation for use in op.results[0].uses]
-    return any(user.name == "func.return" or (user.name == "tosa.identity" and is_returned(user)) for user in users)
+from vgfc.segments import is_graph_constant
 
 
 @register
@@ -48,11 +34,9 @@ class AssignGraphConstants(Pass):
             if segment_kind(function) != "graph":
                 continue
             for op in operations(function):
-                if op.name != "tosa.const" or element_count(op.results[0].type) <= MAX_INLINE_ELEMENTS:
+                if op.name != "tosa.const" or not is_graph_constant(op):
                     continue
                 values = op.attributes["values"]
-                if isinstance(values, ir.DenseElementsAttr) and values.is_splat and not is_returned(op):
-                    continue
                 if not isinstance(values, ir.DenseElementsAttr):
                     raise fail(op, "expected inline values (dense<...>), found opaque ones (dense_resource<...>)")
                 number = numbers.setdefault(values, len(numbers))

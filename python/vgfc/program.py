@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by name
@@ -20,6 +21,8 @@ from vgfc.interface import Port, ports
 from vgfc.parts import Part
 from vgfc.report import Report, StepRecord, count_operators
 from vgfc.report.explain import explain, segment_kinds
+from vgfc.report.graph import graph_of
+from vgfc.report.memory import MemoryReport, memory_of
 from vgfc.vgf_file import decode
 
 if TYPE_CHECKING:
@@ -157,19 +160,41 @@ class Program:
     def report(self) -> Report:
         """Operators, segments, sizes and times; see `vgfc.report.Report`."""
         files = [decode(part.content) for part in self.bundle.parts if part.kind == "vgf"]
+        graph = graph_of(self.module)
+        input_bytes = sum(_size(port) for port in self.all_inputs)
+        output_bytes = sum(_size(port) for port in self.all_outputs)
+        between = [
+            (
+                None if resource.alias_group is None else (number, resource.alias_group),
+                prod(resource.shape) * np.dtype(resource.dtype).itemsize,
+            )
+            for number, file in enumerate(files)
+            for resource in file.resources
+            if resource.category == "INTERMEDIATE"
+        ]
         return Report(
             operators=dict(count_operators(self.module)),
             segments=segment_kinds(self.module),
             constant_bytes=sum(len(constant.data) for file in files for constant in file.constants),
             vgf_bytes=sum(len(part.content) for part in self.bundle.parts if part.kind == "vgf"),
-            input_bytes=sum(_size(port) for port in self.all_inputs),
-            output_bytes=sum(_size(port) for port in self.all_outputs),
+            input_bytes=input_bytes,
+            output_bytes=output_bytes,
             import_seconds=self._times[0],
             pass_seconds=sum(step.seconds for step in self._steps),
             emit_seconds=self._times[1],
             steps=self._steps,
             not_in_graph=explain(self.module),
+            graph=graph,
+            memory=memory_of(graph, between, (input_bytes, output_bytes)),
         )
+
+    def memory(self) -> MemoryReport:
+        """What the program needs of device memory, and when; see `vgfc.report.memory.MemoryReport`."""
+        return self.report().memory
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the report's page."""
+        return self.report()._repr_html_()
 
 
 def _size(port: Port) -> int:

@@ -6,11 +6,13 @@ The marks on operations (`SEGMENT`, `SEGMENT_NAME`, `SEGMENT_INDEX`) exist betwe
 
 from __future__ import annotations
 
+from math import prod
+
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from vgfc.diagnostics import PassFailure
-from vgfc.ir import entry, functions, operations, segment_kind
+from vgfc.ir import entry, functions, operations, segment_kind, shape
 
 KINDS = ("graph", "compute", "host")
 SEGMENT = "vgf.segment"  # on an operation or a segment's function: one of KINDS
@@ -20,7 +22,22 @@ HOST_REASON = "vgf.reason"  # on an operation that the host runs, or a host func
 HOST_FUNCTION = "vgf.host_function"  # on a private function that is no segment: only the host can run a call of it
 SEGMENT_OF = "vgf.segment_of"  # on the module: the user's wishes, as vgf-mark-segments takes them
 REQUIRE_FULL_GRAPH = "vgf.require_full_graph"  # on the module: the host is an error
+MAX_INLINE_ELEMENTS = 16  # what upstream's tosa-to-spirv-tosa-mark-graph-constants leaves in the SPIR-V
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
+
+
+def is_graph_constant(op: ir.Operation) -> bool:
+    """Whether a `tosa.const` of a graph segment is stored in the file's constant section, not in the SPIR-V."""
+    if prod(shape(op.results[0])) <= MAX_INLINE_ELEMENTS:
+        return False
+    values = op.attributes["values"]
+    return not (isinstance(values, ir.DenseElementsAttr) and values.is_splat) or _is_returned(op)
+
+
+def _is_returned(op: ir.Operation) -> bool:
+    """Whether a function returns the constant itself, if need be through the identity that gives a result its own value."""
+    users = [use.owner.operation for use in op.results[0].uses]
+    return any(user.name == "func.return" or (user.name == "tosa.identity" and _is_returned(user)) for user in users)
 
 
 def is_constant(op: ir.Operation) -> bool:

@@ -1,14 +1,19 @@
-"""What was compiled, and at what cost: counts, bytes and times, as text and JSON."""
+"""What was compiled, and at what cost: counts, bytes and times, as text, JSON and a page to look at."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
+import numpy as np
 from torch_mlir import ir
 
+from vgfc import ir as helpers
 from vgfc.passmanager import Instrumentation, Step
+from vgfc.report.graph import ProgramGraph
+from vgfc.report.memory import MemoryReport
 
 NOT_COUNTED = {"tosa.const", "tosa.const_shape", "func.return", "func.call", "tosa.yield"}
 
@@ -32,11 +37,23 @@ def count_operators(module: ir.Module) -> Counter[str]:
 
 @dataclass(frozen=True)
 class StepRecord:
-    """One pass of the pipeline: its text, wall seconds, and the number of TOSA operators after it."""
+    """One pass of the pipeline: its text, wall seconds, and what the module holds after it.
+
+    `operators` counts TOSA operators, `kinds` operators of every dialect by name (TOSA's without `tosa.`). `constant_bytes`
+    is what constants take, equal ones once, `value_bytes` the sum over all operators' results.
+    """
 
     text: str
     seconds: float
     operators: int
+    kinds: dict[str, int] = field(default_factory=dict)
+    constant_bytes: int = 0
+    value_bytes: int = 0
+
+
+COUNTED = re.compile(r"tosa\.|vgf\.|spirv\.Tosa\.|torch\.(aten|prims|operator|quantized_decomposed|torchvision)\b")
+TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,]*)\],(\w+)>")
+CONSTANTS = frozenset({"tosa.const", "torch.vtensor.literal", "ml_program.global"})
 
 
 @dataclass
@@ -44,9 +61,51 @@ class StepRecorder(Instrumentation):
     """Records every step of a run."""
 
     records: list[StepRecord] = field(default_factory=list)
+    _sizes: dict[ir.Type, int] = field(default_factory=dict)
 
     def after_step(self, step: Step, module: ir.Module, seconds: float) -> None:
-        self.records.append(StepRecord(step.text, seconds, sum(count_operators(module).values())))
+        kinds: Counter[str] = Counter()
+        constants: dict[ir.Attribute, int] = {}
+        value_bytes = self._count(module.operation, kinds, constants)
+        operators = sum(count_operators(module).values())
+        named = {name.removeprefix("tosa."): count for name, count in kinds.most_common()}
+        self.records.append(StepRecord(step.text, seconds, operators, named, sum(constants.values()), value_bytes))
+
+    def _count(self, parent: ir.Operation, kinds: Counter[str], constants: dict[ir.Attribute, int]) -> int:
+        value_bytes = 0
+        for region in parent.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    op = view.operation
+                    name = op.name
+                    if name in CONSTANTS:
+                        attribute = op.attributes["values" if name == "tosa.const" else "value"]
+                        kind = op.results[0].type if len(op.results) else ir.TypeAttr(op.attributes["type"]).value
+                        constants[attribute] = self._size(kind)
+                    elif COUNTED.match(name) and name not in NOT_COUNTED:
+                        kinds[
+                            str(ir.StringAttr(op.attributes["name"]).value) if name == "torch.operator" else name
+                        ] += 1
+                        value_bytes += sum(self._size(result.type) for result in op.results)
+                    if len(op.regions):
+                        value_bytes += self._count(op, kinds, constants)
+        return value_bytes
+
+    def _size(self, kind: ir.Type) -> int:
+        """Bytes of a tensor type of any dialect; 0 for what is no tensor of known shape."""
+        if kind not in self._sizes:
+            self._sizes[kind] = _type_bytes(kind)
+        return self._sizes[kind]
+
+
+def _type_bytes(kind: ir.Type) -> int:
+    if isinstance(kind, ir.RankedTensorType):
+        return helpers.size_bytes(kind) if kind.has_static_shape else 0
+    match = TORCH_TENSOR.fullmatch(str(kind))
+    if match is None or match[2] not in helpers.NUMPY_TYPES:
+        return 0
+    extents = [int(extent) for extent in match[1].split(",") if extent]
+    return int(np.prod(extents, dtype=np.int64)) * np.dtype(helpers.NUMPY_TYPES[match[2]]).itemsize
 
 
 @dataclass(frozen=True)
@@ -84,6 +143,8 @@ class Report:
     emit_seconds: float
     steps: list[StepRecord]
     not_in_graph: list[Outside]
+    graph: ProgramGraph
+    memory: MemoryReport
 
     @property
     def operator_count(self) -> int:
@@ -92,7 +153,26 @@ class Report:
 
     def to_json(self) -> str:
         """The report as one JSON object."""
-        return json.dumps({**asdict(self), "operator_count": self.operator_count}, indent=2)
+        shown = {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("graph", "memory")
+        }
+        shown["steps"] = [asdict(step) for step in self.steps]
+        shown["not_in_graph"] = [asdict(outside) for outside in self.not_in_graph]
+        shown["operator_count"] = self.operator_count
+        shown["session_bytes"] = self.memory.session_bytes
+        return json.dumps(shown, indent=2)
+
+    def to_html(self, title: str = "vgfc report") -> str:
+        """One self-contained page: passes, the graph, memory over time, constants, operators with their source lines."""
+        from vgfc.report.page import report_page
+
+        return report_page(self, title)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from vgfc.report.page import framed
+
+        return framed(self.to_html())
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{count} {name}" for name, count in Counter(self.operators).most_common())
@@ -104,6 +184,7 @@ class Report:
                 f"segments    {len(self.segments)} ({', '.join(self.segments)})",
                 f"operators   {self.operator_count} ({kinds})",
                 f"constants   {self.constant_bytes} bytes",
+                f"sessions    {self.memory.session_bytes} bytes",
                 f"file        {self.vgf_bytes} bytes",
                 f"io          {self.input_bytes} bytes in, {self.output_bytes} bytes out",
                 *(["", *(str(outside) for outside in self.not_in_graph)] if self.not_in_graph else []),
