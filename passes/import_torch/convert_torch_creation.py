@@ -57,14 +57,13 @@ def arange(start: int | None, step: int | None) -> Converter:
 
 def convert_linspace(call: Call) -> ir.Value:
     count = call.result_shape[0]
-    compute = np.dtype(np.float32 if is_float(call.element) else np.float64)
-    start, end = (np.array(call.number(index), compute) for index in (0, 1))
-    if count <= 1:
-        return made(call, np.full(count, start))
-    step = (end - start) / np.array(count - 1, compute)
-    index = np.arange(count).astype(compute)
-    up, down = start + step * index, end - step * (np.array(count - 1, compute) - index)
-    return made(call, np.where(np.arange(count) < count // 2, up, down))
+    compute = np.float32 if is_float(call.element) else np.float64
+    start: Array = np.full(count, call.number(0), compute)
+    end: Array = np.full(count, call.number(1), compute)
+    step: Array = (end - start) / np.full(count, max(count - 1, 1), compute)
+    index: Array = np.arange(count).astype(compute)
+    up, down = start + step * index, end - step * (np.full(count, count - 1, compute) - index)
+    return made(call, np.where(np.arange(count) < max(count // 2, 1), up, down))
 
 
 def convert_eye(call: Call) -> ir.Value:

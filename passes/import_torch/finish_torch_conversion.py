@@ -89,8 +89,7 @@ def with_model_types(function: func.FuncOp, name: str, values: list[ir.Value]) -
 
 def finish(function: func.FuncOp) -> None:
     """Give a function builtin types and take the last casts out of it."""
-    block = function.entry_block
-    ending = list(block.operations)[-1].operation
+    ending = list(function.entry_block.operations)[-1].operation
     results = list(ending.operands)
     with_model_types(function, "arg_attrs", list(function.arguments))
     with_model_types(function, "res_attrs", results)
@@ -98,6 +97,8 @@ def finish(function: func.FuncOp) -> None:
         for index, value in enumerate(results):
             if is_tensor(value):
                 ending.operands[index] = adapted(carried(value), carried_type(value))
+    erase_unused(function, lambda name: name.startswith("torch.") or name in CASTS)
+    check(function)
     for argument in list(function.arguments):
         if not is_tensor(argument):
             continue
@@ -143,7 +144,5 @@ class FinishTorchConversion(Pass):
         for function in functions(module):
             for block in list(blocks(function.operation)):
                 resolve_casts(block)
-            erase_unused(function, lambda name: name.startswith("torch.") or name in CASTS)
-            check(function)
             finish(function)
             erase_unused(function, lambda name: name in CASTS)

@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -144,10 +144,10 @@ def functionalize(program: ExportedProgram) -> ExportedProgram:
     """
     targets = _targets(program.graph_module)
     mutable = any(target._schema.is_mutable for target in targets)
-    nested = any(_is_mode_block(node) for node in program.graph.nodes)
+    casts = any(str(node.target) == "wrap_with_autocast" for node in program.graph.nodes)
     strided = not targets.isdisjoint(STRIDED)
     unknown = [target for target in targets if not target._schema.is_mutable and not _is_known(target)]
-    if not mutable and not nested and not strided and not unknown:
+    if not mutable and not casts and not strided and not unknown:
         return program
     program = program.run_decompositions({})
     for node in program.graph.nodes:  # of a program of our own by now
@@ -169,11 +169,6 @@ def _targets(graph_module: GraphModule) -> set[torch._ops.OpOverload]:
         for node in module.graph.nodes
         if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload)
     }
-
-
-def _is_mode_block(node: Node) -> bool:
-    """Whether the node runs a part of the graph under torch.no_grad or autocast, which decomposing puts in line."""
-    return node.op == "call_function" and str(node.target) in ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 
 
 def _is_known(target: torch._ops.OpOverload) -> bool:
@@ -238,6 +233,19 @@ class _Nodes(fx_importer.GraphNodeImporter):  # type: ignore[misc]
             literal = ir.Operation.create("torch.vtensor.literal", results=[kind], attributes={"value": attribute})
             self.literals[key] = literal.result
         return self.literals[key]
+
+    def _import_hop_wrap_with_set_grad_enabled(self, loc: ir.Location, node: Node, hop: Any) -> None:
+        """A part of the graph under torch.no_grad, in line; the first argument is the mode."""
+        _, part, *arguments = cast(list[Any], list(node.args))
+        graph = getattr(node.graph.owning_module, part.target).graph
+        inner = [inside for inside in graph.nodes if inside.op == "placeholder"]
+        for placeholder, argument in zip(inner, arguments, strict=True):
+            self.bind_node_value(placeholder, self._import_argument(loc, argument))
+        self.import_nodes(graph.nodes, skip_placeholders_outputs=True)
+        self._multi_result_nodes.add(node)
+        (returned,) = next(inside for inside in graph.nodes if inside.op == "output").args
+        for index, value in enumerate(returned):
+            self.bind_node_value(node, self.resolve_node_value(value), index)
 
 
 def tensor_attribute(value: torch.Tensor) -> ir.DenseElementsAttr:
@@ -371,7 +379,8 @@ class _Import:
             nodes.bind_node_value(node, argument)
         for node, value in bound:
             nodes.bind_node_value(node, self.literal_maker(nodes, node, value))
-        self.importer._import_all_child_modules(self.program.graph_module, "main")
+        if any(str(node.target) == "while_loop" for node in self.program.graph.nodes):
+            self.importer._import_all_child_modules(self.program.graph_module, "main")
         try:
             nodes.import_nodes(self.program.graph.nodes, skip_placeholders_outputs=True)
         except NotImplementedError as error:
