@@ -219,12 +219,13 @@ class _Placement:
     def branch(self, low: int, high: int, floors: list[int], slack: list[int], remaining: int) -> Search:
         """Places the remaining buffers, which lie in sections low to high; owns `floors` and `slack`."""
         self.budget.step()
-        if not self.raise_floors(low, high, floors, slack, remaining):
+        pits = self.raise_floors(low, high, floors, slack, remaining)
+        if pits is None:
             return False
         state = (remaining, tuple(floors[low:high]))
         if state in self.dead_ends:
             return False
-        choice, first, end = self.pick(low, high, floors, slack, remaining)
+        choice, first, end = self.pick(pits, floors, slack, remaining)
         section = choice.section
         floor = floors[section]
         inside = remaining & self.begin_from[first] & self.end_by[end] & self.over[section]
@@ -249,42 +250,39 @@ class _Placement:
             self.dead_ends.add(state)
         return False
 
-    def raise_floors(self, low: int, high: int, floors: list[int], slack: list[int], remaining: int) -> bool:
-        """Raises the floor of each section to the lowest offset a buffer over it can have; False if that does not fit.
+    def raise_floors(
+        self, low: int, high: int, floors: list[int], slack: list[int], remaining: int
+    ) -> list[tuple[int, int]] | None:
+        """Raises the floor of each section to the lowest offset a buffer over it can have; None if that does not fit.
 
         A buffer over a section cannot go below the highest floor in its lifetime. So where no remaining buffer over a section
-        lies between the nearest higher walls left and right of it, the floor rises to the lower of these walls.
+        lies between the nearest higher walls left and right of it, the floor rises to the lower of these walls. Returns the
+        pits that are left, each with its first section and the one after its last.
         """
         raised = True
         while raised:
             raised = False
-            start = low
-            while start < high:
-                floor = floors[start]
-                end = start + 1
-                while end < high and floors[end] == floor:
-                    end += 1
-                left = start
-                while left > low and floors[left - 1] <= floor:
-                    left -= 1
-                right = end
-                while right < high and floors[right] <= floor:
-                    right += 1
+            pits = []
+            for start, end, left, right in basins(floors, low, high):
                 inside = remaining & self.begin_from[left] & self.end_by[right]
                 bare = self.bare_sections(start, end, inside)
-                if bare:
-                    wall = min(
-                        floors[left - 1] if left > low else UNBOUNDED, floors[right] if right < high else UNBOUNDED
-                    )
-                    for section in bare:
-                        slack[section] -= wall - floor
-                        if slack[section] < 0:
-                            self.shortfall = min(self.shortfall, -slack[section])
-                            return False
-                        floors[section] = wall
-                    raised = True
-                start = end
-        return True
+                if not bare:
+                    if (left, right) == (start, end):
+                        pits.append((start, end))
+                    continue
+                wall = min(
+                    floors[left - 1] if left > low else UNBOUNDED,
+                    floors[right] if right < high else UNBOUNDED,
+                )
+                rise = wall - floors[start]
+                for section in bare:
+                    slack[section] -= rise
+                    if slack[section] < 0:
+                        self.shortfall = min(self.shortfall, -slack[section])
+                        return None
+                    floors[section] = wall
+                raised = True
+        return pits
 
     def bare_sections(self, start: int, end: int, buffers: int) -> tuple[int, ...]:
         """Sections from start to end that none of `buffers` is over."""
@@ -296,27 +294,19 @@ class _Placement:
                 self.bare[key] = known
         return known
 
-    def pick(self, low: int, high: int, floors: list[int], slack: list[int], remaining: int) -> tuple[Choice, int, int]:
+    def pick(
+        self, pits: list[tuple[int, int]], floors: list[int], slack: list[int], remaining: int
+    ) -> tuple[Choice, int, int]:
         """The section with the fewest ways to go on (or that, of the lowest pit), with the bounds of its pit."""
-        best: tuple[int, int, int, int] | None = None
-        picked = (Choice(low, 0, 0), low, high)
-        start = low
-        while start < high:
-            floor = floors[start]
-            end = start + 1
-            while end < high and floors[end] == floor:
-                end += 1
-            if (start == low or floors[start - 1] > floor) and (end == high or floors[end] > floor):
-                choice = self.pick_in_pit(start, end, floor, slack, remaining)
-                if self.lowest_first:
-                    cost = (choice.ways, floor, choice.slack_bytes, start)
-                else:
-                    cost = (choice.ways, choice.slack_bytes, floor, start)
-                if best is None or cost < best:
-                    best = cost
-                    picked = (choice, start, end)
-            start = end
-        return picked
+        choices = [
+            (self.pick_in_pit(start, end, floors[start], slack, remaining), floors[start], start, end)
+            for start, end in pits
+        ]
+        if self.lowest_first:
+            best = min(choices, key=lambda item: (item[0].ways, item[1], item[0].slack_bytes))
+        else:
+            best = min(choices, key=lambda item: (item[0].ways, item[0].slack_bytes, item[1]))
+        return best[0], best[2], best[3]
 
     def pick_in_pit(self, start: int, end: int, floor: int, slack: list[int], remaining: int) -> Choice:
         # Slack follows from the floor and the remaining buffers that reach into the pit, so these decide the choice.
@@ -351,6 +341,30 @@ class _Placement:
             top = max(floors[self.first[index] : self.end[index]]) + self.sizes[index]
             lowest = min(lowest, top)
         return lowest
+
+
+def basins(floors: list[int], low: int, high: int) -> list[tuple[int, int, int, int]]:
+    """(start, end, left, right) of every run of equal floors start to end: left to right is as far as no floor is higher."""
+    starts = [low]
+    level = floors[low]
+    for section in range(low + 1, high):
+        if floors[section] != level:
+            level = floors[section]
+            starts.append(section)
+    count = len(starts)
+    bounds = [*starts, high]
+    lefts = [low] * count
+    rights = [high] * count
+    higher: list[int] = []  # runs so far that no later run is higher than or as high as
+    for run in range(count):
+        level = floors[starts[run]]
+        while higher and floors[starts[higher[-1]]] < level:
+            rights[higher.pop()] = starts[run]
+        if higher:
+            last = higher[-1]
+            lefts[run] = lefts[last] if floors[starts[last]] == level else bounds[last + 1]
+        higher.append(run)
+    return [(bounds[run], bounds[run + 1], lefts[run], rights[run]) for run in range(count)]
 
 
 def members(buffers: int) -> Generator[int, None, None]:
