@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from torch_mlir import ir
-from torch_mlir.dialects import gpu
+from torch_mlir._mlir_libs._mlirDialectsGPU import ObjectAttr  # torch_mlir.dialects.gpu: 10 ms of operation classes
 
 from vgfc.passmanager import run_pipeline
 
@@ -33,4 +33,4 @@ def serialize(spirv_module: ir.Operation) -> bytes:
         run_pipeline(module, "builtin.module(gpu-module-to-binary)")
         binary = next(iter(module.body.operations)).operation
         objects = ir.ArrayAttr(binary.attributes["objects"])
-        return cast(bytes, cast(Any, gpu.ObjectAttr(objects[0])).object)
+        return cast(bytes, cast(Any, ObjectAttr(objects[0])).object)

@@ -1,0 +1,1 @@
+"""The SPIR-V dialect without its operation classes."""

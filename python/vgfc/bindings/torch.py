@@ -1,0 +1,1 @@
+"""The torch dialect without its 900 operation classes."""
