@@ -144,6 +144,18 @@ def put(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return z
 
 
+class SelfAttention(nn.Module):
+    """nn.MultiheadAttention of a tensor with itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result, _ = self.attention(x, x, x, need_weights=False)
+        return result
+
+
 # Element by element
 
 add("torch._assert_scalar", check_scalar, x34)
@@ -596,7 +608,7 @@ add(
     normal((1, 4, 5, 8), (1, 2, 7, 8), (1, 2, 7, 8)),
     label="grouped queries",
 )
-module("torch.nn.MultiheadAttention", lambda: SelfAttention(), normal((2, 5, 8)))
+module("torch.nn.MultiheadAttention", SelfAttention, normal((2, 5, 8)))
 INTERPOLATE = "torch.nn.functional.interpolate"
 for scale in (2, 1.7, 0.5, 3):
     add(INTERPOLATE, lambda x, s=scale: F.interpolate(x, scale_factor=s), image, label=f"nearest, x{scale:g}")
@@ -632,18 +644,6 @@ add(
     label="trilinear",
 )
 add(INTERPOLATE, lambda x: F.interpolate(x, scale_factor=2), normal((1, 2, 3, 4, 3)), label="nearest, three axes")
-
-
-class SelfAttention(nn.Module):
-    """nn.MultiheadAttention of a tensor with itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        result, _ = self.attention(x, x, x, need_weights=False)
-        return result
 
 
 def warmed(norm: nn.BatchNorm2d) -> nn.BatchNorm2d:

@@ -107,18 +107,22 @@ UNARY_EXACT: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }  # fmt: skip
 UNARY_STEPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc, "sign": torch.sign,
-    "gt": lambda x: (x > 0.25).float(), "where": lambda x: torch.where(x < 0, x * 2, x - 1), "eq": lambda x: (x == x.round()).float(),
-    "floordiv": lambda x: x // 0.75, "remainder": lambda x: x % 1.5, "int": lambda x: x.int().float(),
-    "threshold": lambda x: F.threshold(x, 0.5, -1.0), "hardshrink": F.hardshrink, "logical": lambda x: ((x > 0) & (x < 1)).float(),
+    "gt": lambda x: (x > 0.25).to(x.dtype), "where": lambda x: torch.where(x < 0, x * 2, x - 1),
+    "eq": lambda x: (x == x.round()).to(x.dtype),
+    "floordiv": lambda x: x // 0.75, "remainder": lambda x: x % 1.5, "int": lambda x: x.int().to(x.dtype),
+    "threshold": lambda x: F.threshold(x, 0.5, -1.0), "hardshrink": F.hardshrink,
+    "logical": lambda x: ((x > 0) & (x < 1)).to(x.dtype),
 }  # fmt: skip
 UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "exp": lambda x: x.clamp(-4, 4).exp(), "log": lambda x: (x.abs() + 0.5).log(), "sqrt": lambda x: (x.abs() + 0.1).sqrt(),
-    "rsqrt": lambda x: (x.abs() + 0.3).rsqrt(), "reciprocal": lambda x: 1 / (x.abs() + 0.5), "sin": lambda x: x.clamp(-9, 9).sin(),
+    "rsqrt": lambda x: (x.abs() + 0.3).rsqrt(), "reciprocal": lambda x: 1 / (x.abs() + 0.5),
+    "sin": lambda x: x.clamp(-9, 9).sin(),
     "cos": lambda x: x.clamp(-9, 9).cos(), "tanh": torch.tanh, "sigmoid": torch.sigmoid, "erf": torch.erf, "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "elu": F.elu, "selu": F.selu, "celu": F.celu,
     "mish": F.mish, "softplus": F.softplus, "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid, "leaky": F.leaky_relu,
     "log1p": lambda x: x.abs().log1p(), "expm1": lambda x: x.clamp(-4, 4).expm1(), "atan": torch.atan, "asinh": torch.asinh,
-    "asin": lambda x: (x * 0.9).tanh().asin(), "pow3": lambda x: x.clamp(-3, 3) ** 3, "pow_frac": lambda x: (x.abs() + 0.2) ** 0.7,
+    "asin": lambda x: (x * 0.9).tanh().asin(), "pow3": lambda x: x.clamp(-3, 3) ** 3,
+    "pow_frac": lambda x: (x.abs() + 0.2) ** 0.7,
     "logsigmoid": F.logsigmoid, "tan": lambda x: x.clamp(-1, 1).tan(), "sinh": lambda x: x.clamp(-3, 3).sinh(),
 }  # fmt: skip
 
@@ -310,7 +314,7 @@ def place(state: State) -> Made:
     axis = state.axis(index)
     name = state.draw(st.sampled_from(["argmax", "argmin"]))
     function = getattr(torch, name)
-    return f"{name}[{axis}]", lambda x: function(x, axis, keepdim=True).float(), (index,)
+    return f"{name}[{axis}]", lambda x: function(x, axis, keepdim=True).to(x.dtype), (index,)
 
 
 @rounded
