@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -11,6 +11,7 @@ from torch_mlir.dialects import func
 
 from vgfc import ir as helpers
 from vgfc.diagnostics import module_path, source_line
+from vgfc.interface import ports
 from vgfc.segments import CONSTANTS, HOST_REASON, is_graph_constant, string
 
 MAX_ATTRIBUTE_CHARACTERS = 120
@@ -114,11 +115,15 @@ class _Reader:
         entry = helpers.entry(self.module)
         assert entry is not None, "a compiled module has one entry"
         symbols = {function.name.value: function for function in helpers.functions(self.module)}
+        inputs, outputs = ports(self.module)
+        names = {argument: port.name for argument, port in zip(entry.arguments, inputs, strict=True)}
+        *_, end = entry.entry_block.operations
+        names.update((value, port.name) for value, port in zip(end.operands, outputs, strict=True))
         makers: dict[ir.Value, tuple[int, int]] = {}
         for call in helpers.operations(entry):
             function = symbols[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
             number = len(self.graph.segments)
-            segment = self.segment(function)
+            segment = self.segment(function, [names.get(value) for value in (*call.operands, *call.results)])
             self.graph.segments.append(segment)
             for index, operand in enumerate(call.operands):
                 if operand in makers:
@@ -132,13 +137,14 @@ class _Reader:
         ]
         return self.graph
 
-    def segment(self, function: func.FuncOp) -> Segment:
+    def segment(self, function: func.FuncOp, names: Sequence[str | None]) -> Segment:
+        """A segment's function; `names` are the model's for its inputs and then outputs, None for values between segments."""
         segment = Segment(function.name.value, helpers.segment_kind(function) or "graph")
         makers: dict[ir.Value, tuple[int, int]] = {}  # node and number of its result
         for index, argument in enumerate(function.arguments):
             makers[argument] = (len(segment.nodes), 0)
             types, sizes = (type_text(argument.type),), value_bytes([argument])
-            segment.nodes.append(Node("input", f"input {index}", types, sizes))
+            segment.nodes.append(Node("input", names[index] or f"input {index}", types, sizes))
         for op in helpers.operations(function):
             if op.name in CONSTANTS:
                 continue
@@ -149,9 +155,11 @@ class _Reader:
                 if operand in makers:
                     source, index = makers[operand]
                     segment.edges.append(Edge(source, number, index))
-        for index, value in enumerate(function.entry_block.operations[-1].operands):
+        *_, last = function.entry_block.operations
+        for index, value in enumerate(last.operands):
             number = len(segment.nodes)
-            segment.nodes.append(Node("output", f"output {index}", (type_text(value.type),), value_bytes([value])))
+            name = names[len(function.arguments) + index] or f"output {index}"
+            segment.nodes.append(Node("output", name, (type_text(value.type),), value_bytes([value])))
             if value in makers:
                 source, result = makers[value]
                 segment.edges.append(Edge(source, number, result))
