@@ -32,7 +32,6 @@ class FoldQuantization(Pass):
             return
         for function in functions(module):
             folder = Folder("int16" in target.extensions, "int4" in target.extensions)
-            folded: list[tuple[ir.Operation, ir.Value]] = []
             for op in operations(function):
                 if op.name != "vgf.quantize" or reads_argument(op):
                     continue
@@ -43,9 +42,21 @@ class FoldQuantization(Pass):
                         continue
                     raise fail(refusal.op, f"{refusal.reason}, and target {target} has no floating point") from None
                 op.result.replace_all_uses_with(codes)
-                folded.append((op, codes))
+            move_dequantize_to_the_end(function, folder)
             del folder
             erase_dead(function)
+
+
+def move_dequantize_to_the_end(function: ir.OpView, folder: Folder) -> None:
+    """Let what only moves data before a return move codes, with the dequantize after it."""
+    leave = list(function.entry_block.operations)[-1].operation
+    for index, value in enumerate(leave.operands):
+        try:
+            real = folder.dequantized(value, leave)
+        except NotInteger:
+            continue
+        if real is not None:
+            leave.operands[index] = real
 
 
 def reads_argument(op: ir.Operation) -> bool:
@@ -56,6 +67,8 @@ def reads_argument(op: ir.Operation) -> bool:
 def erase_dead(function: ir.OpView) -> None:
     """Drop TOSA and vgf operators that nothing reads; all but the stateful ones are pure."""
     for op in reversed(list(operations(function))):
-        is_pure = op.name.split(".")[0] in ("tosa", "vgf", "arith") and "variable" not in op.name and not len(op.regions)
+        is_pure = (
+            op.name.split(".")[0] in ("tosa", "vgf", "arith") and "variable" not in op.name and not len(op.regions)
+        )
         if is_pure and not any(next(iter(result.uses), None) for result in op.results):
             op.erase()

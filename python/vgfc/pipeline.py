@@ -31,6 +31,7 @@ TORCH_TO_TOSA = [
     *CONVERT_TORCH,
     "func.func(torch-decompose-complex-ops)",
     *CONVERT_TORCH,
+    "vgf-outline-host-operators",
     "vgf-finish-torch-conversion",
     "func.func(cse)",
 ]
@@ -41,6 +42,7 @@ TORCH_TO_TOSA = [
 SIMPLIFY = [
     "func.func(cse)",
     "vgf-fold-constants{views=false}",
+    "vgf-fold-identities",
     "vgf-fold-casts",
     "vgf-shrink-constants",
     "vgf-fold-clamps",
@@ -54,6 +56,15 @@ SIMPLIFY = [
     "vgf-convert-means-to-pools",
 ]
 
+# Quantised islands become integer arithmetic; at the boundary, what is left of quantize and dequantize goes outside (a
+# target without floating point) or becomes exact arithmetic.
+QUANTIZE = [
+    "vgf-fold-quantization",
+    "vgf-integer-boundary",
+    "vgf-lower-quantization",
+    "func.func(cse)",
+]
+
 # What only floating point gains by, so that it comes after quantisation. Means become convolutions first, whose reshapes
 # the second look at layouts takes away; scales move when all affine chains are folded, and may leave new ones.
 SHORTEN = [
@@ -65,6 +76,7 @@ SHORTEN = [
     "vgf-fold-affine",
     "vgf-merge-scale-and-shift",
     "vgf-fold-constants",
+    "vgf-fold-identities",
     "vgf-shrink-constants",
     "func.func(cse)",
 ]
@@ -98,7 +110,7 @@ HOST_TO_LLVM = [
     "func.func(linalg-generalize-named-ops,refback-generalize-tensor-pad,refback-generalize-tensor-concat)",
     "func.func(linalg-fuse-elementwise-ops),cse",
     "func.func(tm-tensor-bufferize)",
-    "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}",
+    "one-shot-bufferize{copy-before-write bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}",
     "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}",
     "buffer-deallocation-pipeline,convert-bufferization-to-memref",
     "func.func(tm-tensor-to-loops,refback-munge-memref-copy,convert-linalg-to-loops,lower-affine)",
@@ -118,9 +130,10 @@ def _text(passes: list[str]) -> str:
 
 PIPELINES: dict[str, Callable[[], str]] = {
     "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
-    "tosa-simplify": lambda: _text([*SIMPLIFY, *SHORTEN]),
-    "tosa-optimize": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION]),
-    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *SHORTEN, *LEGALIZE, *PARTITION, *LOWER]),
+    "tosa-simplify": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN]),
+    "tosa-quantize": lambda: _text(QUANTIZE),
+    "tosa-optimize": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION]),
+    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *LOWER]),
     "tosa-lower": lambda: _text(LOWER),
     "host-to-llvm": lambda: _text(HOST_TO_LLVM),
 }

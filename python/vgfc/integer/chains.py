@@ -10,13 +10,32 @@ from vgfc.integer.numerics import Array
 from vgfc.ir import defining, shape
 from vgfc.tosa_numpy import EVALUATORS
 
-LINEAR = frozenset(f"tosa.{name}" for name in "add sub mul negate clamp maximum minimum abs".split())
+LINEAR = frozenset(f"tosa.{name}" for name in ["add", "sub", "mul", "negate", "clamp", "maximum", "minimum", "abs"])
 CURVED = frozenset(
     f"tosa.{name}"
-    for name in (
-        "ceil cos erf exp floor log pow reciprocal rsqrt sigmoid sin tanh select greater greater_equal equal logical_and "
-        "logical_or logical_xor logical_not cast"
-    ).split()
+    for name in [
+        "ceil",
+        "cos",
+        "erf",
+        "exp",
+        "floor",
+        "log",
+        "pow",
+        "reciprocal",
+        "rsqrt",
+        "sigmoid",
+        "sin",
+        "tanh",
+        "select",
+        "greater",
+        "greater_equal",
+        "equal",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "cast",
+    ]
 )
 ELEMENTWISE = LINEAR | CURVED
 SHAPED = ("tosa.table",)
@@ -63,7 +82,10 @@ class Chains:
             self.curved[value] = bool(
                 inner
                 and op is not None
-                and (op.name in CURVED or any(self.is_curved(operand) for operand in op.operands if not self.is_number(operand)))
+                and (
+                    op.name in CURVED
+                    or any(self.is_curved(operand) for operand in op.operands if not self.is_number(operand))
+                )
             )
         return self.curved[value]
 

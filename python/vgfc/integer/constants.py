@@ -8,7 +8,7 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc.integer.numerics import Array
-from vgfc.ir import array_of, constant_value, defining, int_list, is_float, element_type, shape, shape_value
+from vgfc.ir import array_of, constant_value, defining, element_type, int_list, is_float, shape, shape_value
 from vgfc.tosa_numpy import EVALUATORS, evaluate
 
 MOVES = ("tosa.reshape", "tosa.transpose", "tosa.slice", "tosa.reverse", "tosa.concat", "tosa.tile")
@@ -83,7 +83,9 @@ class Constants:
             parameters = parameters_of(op)
             scales, zero_points = parameters.along(shape(value))
             # PyTorch subtracts and multiplies in f32
-            return ((codes.astype(np.int64) - zero_points).astype(np.float32) * scales.astype(np.float32)).astype(np.float64)
+            return ((codes.astype(np.int64) - zero_points).astype(np.float32) * scales.astype(np.float32)).astype(
+                np.float64
+            )
         if op.name not in EVALUATORS or len(op.results) != 1:
             return None
         operands: list[Array] = []
@@ -133,7 +135,9 @@ class Constants:
         if op.name not in MOVES:
             return None
         sources = [operand for operand in op.operands if shape_value(operand) is None]
-        sizes = [np.array(shape_value(operand), np.int64) for operand in op.operands if shape_value(operand) is not None]
+        sizes = [
+            np.array(shape_value(operand), np.int64) for operand in op.operands if shape_value(operand) is not None
+        ]
         parts = [self.quantized(source) for source in sources]
         known = [part for part in parts if part is not None]
         if len(known) != len(parts):

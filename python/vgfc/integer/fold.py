@@ -20,12 +20,25 @@ from vgfc import build
 from vgfc.integer import lookup
 from vgfc.integer.chains import ELEMENTWISE, Chains
 from vgfc.integer.constants import Codes, Constants, Parameters, parameters_of, permutation_of
-from vgfc.integer.forms import ROOM, Form, NotInteger, element_of, negated, one, per_tensor, rescale, same_scale, shifted, widened
+from vgfc.integer.forms import (
+    ROOM,
+    Form,
+    NotInteger,
+    element_of,
+    negated,
+    one,
+    per_tensor,
+    rescale,
+    same_scale,
+    shifted,
+    widened,
+)
 from vgfc.integer.numerics import RANGES, Array, interpolate, quantize, table_codes
 from vgfc.ir import (
     constant,
     constant_value,
     defining,
+    dense,
     element_type,
     has_one_use,
     int_list,
@@ -36,6 +49,7 @@ from vgfc.ir import (
 )
 
 PLAIN_MOVES = ("tosa.reshape", "tosa.transpose", "tosa.slice", "tosa.reverse", "tosa.tile")
+MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
 MULTIPLIER_LIMIT = 2**15 - 1
 FINE_BITS = 14  # how much finer than a tensor's reach a common scale has to be
 
@@ -66,7 +80,7 @@ class Folder:
                 return constant(quantize(known, scales, zero_points, wanted.low, wanted.high), element)
         op = defining(value)
         if op is None:
-            raise NotInteger(at, "reads a tensor that was never quantized")
+            return self.quantized_argument(value, wanted, element)
         if wanted.axis >= 0:
             raise NotInteger(at, "quantizes an activation with a scale for each channel, expected one scale")
         limits = self.limits_of(op)
@@ -83,6 +97,43 @@ class Folder:
             return table
         return self.requantized(self.form(value), wanted, element, at)
 
+    def quantized_argument(self, value: ir.Value, wanted: Parameters, element: ir.Type) -> ir.Value:
+        """A new vgf.quantize of an argument of the function, where the argument is made, to the type's whole range."""
+        low, high = RANGES[str(element)]
+        number = ir.IntegerType.get_signless(64)
+        attributes = {
+            "scales": dense(wanted.scales, ir.F64Type.get()),
+            "zero_points": dense(wanted.zero_points, number),
+            "axis": ir.IntegerAttr.get(number, wanted.axis),
+            "quant_min": ir.IntegerAttr.get(number, low),
+            "quant_max": ir.IntegerAttr.get(number, high),
+        }
+        with ir.InsertionPoint.at_block_begin(value.owner), value.location:
+            codes = build.operation("vgf.quantize", tensor(shape(value), element), [value], attributes)
+            if wanted.low <= low and wanted.high >= high:
+                return codes
+            return clamp_codes(codes, max(wanted.low, low), min(wanted.high, high))
+
+    def dequantized(self, value: ir.Value, at: ir.Operation) -> ir.Value | None:
+        """A new vgf.dequantize for a result of the function that only moves codes; None where it computes or is one itself."""
+        op = defining(value)
+        if op is None or op.name == "vgf.dequantize" or op.name not in MOVES_AND_POOLS:
+            return None
+        form = self.form(value)
+        if form.element not in ("i8", "i16") or not form.is_per_tensor or form.unit <= 0:
+            return None
+        low, high = RANGES[form.element]
+        number = ir.IntegerType.get_signless(64)
+        attributes = {
+            "scales": dense(form.scale, ir.F64Type.get()),
+            "zero_points": dense(np.array([form.zero_point]), number),
+            "axis": ir.IntegerAttr.get(number, -1),
+            "quant_min": ir.IntegerAttr.get(number, low),
+            "quant_max": ir.IntegerAttr.get(number, high),
+        }
+        with before(at):
+            return build.operation("vgf.dequantize", value.type, [form.value], attributes)
+
     def requantized(self, form: Form, wanted: Parameters, element: ir.Type, at: ir.Operation) -> ir.Value:
         """The codes of a form for these parameters."""
         name, zero_point = str(element), int(wanted.zero_points[0])
@@ -98,7 +149,9 @@ class Folder:
         """The codes inside the range of the quantize, limited where they may lie outside."""
         if codes.low >= wanted.low and codes.high <= wanted.high:
             return codes.value
-        return clamp_codes(codes.value, max(wanted.low, RANGES[codes.element][0]), min(wanted.high, RANGES[codes.element][1]))
+        return clamp_codes(
+            codes.value, max(wanted.low, RANGES[codes.element][0]), min(wanted.high, RANGES[codes.element][1])
+        )
 
     def limits_of(self, op: ir.Operation) -> tuple[ir.Value, float, float] | None:
         """(operand, lower, upper limit) of a clamp, or of a maximum or minimum with one number."""
@@ -112,9 +165,7 @@ class Folder:
                     return op.operands[source], *ends
         return None
 
-    def pull_through(
-        self, op: ir.Operation, wanted: Parameters, element: ir.Type, at: ir.Operation
-    ) -> ir.Value | None:
+    def pull_through(self, op: ir.Operation, wanted: Parameters, element: ir.Type, at: ir.Operation) -> ir.Value | None:
         """The same operator on quantized operands, where quantizing commutes with it exactly."""
         kind = tensor(shape(op.result), element)
         if op.name in PLAIN_MOVES or op.name == "tosa.max_pool2d":
@@ -151,9 +202,7 @@ class Folder:
             rest = list(op.operands)[len(codes) :]
             return build.operation(op.name, kind, [*codes, *rest], attributes_of(op))
 
-    def pooled_codes(
-        self, op: ir.Operation, wanted: Parameters, element: ir.Type, at: ir.Operation
-    ) -> ir.Value | None:
+    def pooled_codes(self, op: ir.Operation, wanted: Parameters, element: ir.Type, at: ir.Operation) -> ir.Value | None:
         """An average pool on 8-bit codes, where the result is quantized as the operand is."""
         form = self.form(op.operands[0])
         is_same = form.is_per_tensor and form.unit == wanted.scales[0] and form.zero_point == wanted.zero_points[0]
@@ -181,7 +230,9 @@ class Folder:
             return self.requantized(wide, wanted, element, at)
         codes = np.arange(-128, 128)
         reals = form.unit * (codes - form.zero_point)
-        entries = quantize(self.chains.evaluate(value, reals), wanted.scales, wanted.zero_points, wanted.low, wanted.high)
+        entries = quantize(
+            self.chains.evaluate(value, reals), wanted.scales, wanted.zero_points, wanted.low, wanted.high
+        )
         with before(at):
             kind = tensor(shape(form.value), element)
             return tosa.TableOp(kind, form.value, constant(entries, element)).output
@@ -287,9 +338,7 @@ def dequantized_form(op: ir.Operation) -> Form:
     if name == "i16" and zero_point:
         raise NotInteger(op, f"has zero point {zero_point} for 16-bit codes, TOSA has them at 0")
     low, high = RANGES[name]
-    return Form(
-        op.operands[0], parameters.scales, -1, zero_point, max(low, parameters.low), min(high, parameters.high)
-    )
+    return Form(op.operands[0], parameters.scales, -1, zero_point, max(low, parameters.low), min(high, parameters.high))
 
 
 # Convolutions and products
@@ -319,7 +368,7 @@ def weight_constant(folder: Folder, codes: Codes, is_convolution: bool, op: ir.O
     low, high = int(codes.values.min()), int(codes.values.max())
     if low < -128 or high > 127:
         raise NotInteger(op, f"has weight codes from {low} to {high}, expected 8 bits")
-    narrow = folder.has_int4 and is_convolution and codes.high - codes.low < 16 and -7 <= low and high <= 7
+    narrow = folder.has_int4 and is_convolution and codes.high - codes.low < 16 and low >= -7 and high <= 7
     return constant(codes.values, element_of("i4" if narrow else "i8"))
 
 
@@ -446,7 +495,9 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
     fine = form
     if form.element != "i32":
         reach = (form.real_reach + float(np.abs(known).max())) / ROOM
-        scale = form.unit if abs(form.unit) < reach else form.unit * 2.0 ** -min(16, int(np.log2(abs(form.unit) / reach)))
+        scale = (
+            form.unit if abs(form.unit) < reach else form.unit * 2.0 ** -min(16, int(np.log2(abs(form.unit) / reach)))
+        )
         fine = rescale(form, "i32", one(scale), -1, 0, op)
     fine = shifted(fine)
     codes = np.rint(known / per_axis(fine, np.ndim(known)))
@@ -519,7 +570,7 @@ def aligned(left: Form, right: Form, op: ir.Operation) -> tuple[Form, Form]:
             return (moved[0], moved[1]) if is_left else (moved[1], moved[0])
     total = left.real_reach + right.real_reach
     largest = max(float(np.max(np.abs(form.scale))) for form in (left, right))
-    bits = min(20, int(np.floor(np.log2(largest / (total / ROOM)))))
+    bits = min(20, int(np.floor(np.log2(largest / (total / (ROOM // 4))))))
     scale = one(largest * 2.0**-bits)
     signs = [np.sign(form.scale[:1]) for form in (left, right)]
     return rescale(left, "i32", scale * signs[0], -1, 0, op), rescale(right, "i32", scale * signs[1], -1, 0, op)
@@ -825,14 +876,18 @@ def move_form(folder: Folder, op: ir.Operation) -> Form:
     form = folder.form(op.operands[0])
     scale, axis = form.scale, form.axis
     if axis >= 0:
-        scale, axis = moved_scale(op, form)
+        moved = moved_scale(op, form)
+        if moved is None:
+            form = per_tensor(form, op)
+            moved = form.scale, -1
+        scale, axis = moved
     kind = tensor(shape(op.result), element_type(form.value))
     value = build.operation(op.name, kind, [form.value, *list(op.operands)[1:]], attributes_of(op))
     return Form(value, scale, axis, form.zero_point, form.low, form.high)
 
 
-def moved_scale(op: ir.Operation, form: Form) -> tuple[Array, int]:
-    """Scales and their axis after a reshape, transpose, slice, reverse or tile."""
+def moved_scale(op: ir.Operation, form: Form) -> tuple[Array, int] | None:
+    """Scales and their axis after a reshape, transpose, slice, reverse or tile; None where a reshape breaks the axis up."""
     axis, old, new = form.axis, shape(op.operands[0]), shape(op.result)
     if op.name == "tosa.transpose":
         return form.scale, permutation_of(op).index(axis)
@@ -841,7 +896,7 @@ def moved_scale(op: ir.Operation, form: Form) -> tuple[Array, int]:
         for candidate, extent in enumerate(new):
             if extent == old[axis] and int(np.prod(new[:candidate], dtype=np.int64)) == before_axis:
                 return form.scale, candidate
-        raise NotInteger(op, "splits or joins the axis that has a scale for each index")
+        return None
     if op.name == "tosa.slice":
         start, size = shape_value(op.operands[1]), shape_value(op.operands[2])
         assert start is not None and size is not None, "a slice has constant shapes"

@@ -151,7 +151,10 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
     ends = np.array([form.low - input_zero_point, form.high - input_zero_point])
     limit = min(2 ** (shift - 1) for _, shift in known)
     if form.element != "i48" and (ends.min() < -limit or ends.max() >= limit):
-        raise NotInteger(op, f"needs a rescale of codes up to {int(np.abs(ends).max())} by {float(ratios.max()):g}, which TOSA forbids")
+        raise NotInteger(
+            op,
+            f"needs a rescale of codes up to {int(np.abs(ends).max())} by {float(ratios.max()):g}, which TOSA forbids",
+        )
     if form.element == "i48":
         reached = [math.floor(int(end) * factor / 2**shift + 0.5) for end in ends for factor, shift in known]
         low_code, high_code = min(reached), max(reached)

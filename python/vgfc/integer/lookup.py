@@ -129,7 +129,9 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
     points = np.clip(table_codes() * unit, low, high)
     error = interpolation_error(function, np.unique(points), relative)
     if error > TOLERANCE:
-        raise NotInteger(op, f"changes too much over {start:g} to {end:g} for a table of 513 entries (error {error:.2g})")
+        raise NotInteger(
+            op, f"changes too much over {start:g} to {end:g} for a table of 513 entries (error {error:.2g})"
+        )
     codes = rescale(widened(form, op), "i16", one(unit), -1, 0, op)
     return read_table(codes.value, function(points), op)
 

@@ -24,8 +24,7 @@ SMALLEST_SCALE = 2.0**-16
 
 @dataclass(frozen=True)
 class QuantizationConfig:
-    """How activations and weights are quantised. Biases stay in floating point: the compiler rounds them to the
-    accumulator's own scale, which no other choice is more exact than."""
+    """How activations and weights are quantised. Biases take the accumulator's scale, 32 bits wide."""
 
     name: str
     activation: QuantizationSpec

@@ -33,6 +33,11 @@ MOVES = _aten(
     "upsample_nearest2d.vec upsample_nearest2d.default max_pool2d.default adaptive_max_pool2d.default max_pool1d.default "
     "pad.default constant_pad_nd.default unfold.default index_select.default"
 ) | {"<built-in function getitem>"}
+# Moves that keep each channel's scale on an axis of its own.
+REORDERS = _aten(
+    "permute.default transpose.int t.default contiguous.default clone.default alias.default detach.default movedim.int "
+    "movedim.intlist swapaxes.default dropout.default"
+)
 JOINS = _aten("cat.default stack.default concat.default hstack.default vstack.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
 SAME_SCALE = _aten(

@@ -17,6 +17,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e.quantizer.quantizer import (
     Q_ANNOTATION_KEY,
+    DerivedQuantizationSpec,
+    EdgeOrNode,
     QuantizationAnnotation,
     QuantizationSpecBase,
     Quantizer,
@@ -31,6 +33,7 @@ from vgfc.quantizer.operators import (
     JOINS,
     MATMULS,
     MOVES,
+    REORDERS,
     SAME_SCALE,
     WEIGHTED,
     operator_name,
@@ -164,6 +167,9 @@ class _Annotation:
             if node.op == "call_function":
                 self.connect(node)
         for node in self.nodes:
+            bias = self.bias_spec(node) if node.op == "call_function" and self.config(node) is not None else None
+            if bias is not None:
+                self.inputs[node][node.args[2]] = bias  # type: ignore[index]
             self.write(node)
 
     def config(self, node: Node) -> QuantizationConfig | None:
@@ -184,7 +190,9 @@ class _Annotation:
 
     def is_interior(self, node: Node, config: QuantizationConfig) -> bool:
         """Whether the node's result only lives in wide integers or inside a table."""
-        if node.users and all(self.root(user) is not None and self.root(user) is self.root(node) for user in node.users):
+        if node.users and all(
+            self.root(user) is not None and self.root(user) is self.root(node) for user in node.users
+        ):
             return all(self.config(user) is not None for user in node.users)
         user = self.reader(node)
         if user is None or self.config(user) is None:
@@ -201,9 +209,9 @@ class _Annotation:
         return False
 
     def reader(self, node: Node) -> Node | None:
-        """The one node that reads this node's result, past what only moves data."""
+        """The one node that reads this node's result, past what only reorders axes."""
         user = _only_user(node)
-        while user is not None and operator_name(user) in MOVES and operator_name(user) not in SAME_SCALE:
+        while user is not None and operator_name(user) in REORDERS:
             user = _only_user(user)
         return user if user is not None and user.op == "call_function" else None
 
@@ -255,8 +263,9 @@ class _Annotation:
 
     def quantize_operands(self, node: Node, name: str, config: QuantizationConfig) -> None:
         weight = node.args[1] if name in WEIGHTED and len(node.args) > 1 else None
+        bias = node.args[2] if name in WEIGHTED and len(node.args) > 2 else None
         for argument in node.all_input_nodes:
-            if not _is_float(argument):
+            if not _is_float(argument) or argument is bias:
                 continue
             if argument is weight:
                 if _is_constant(argument):
@@ -266,6 +275,36 @@ class _Annotation:
                     self.inputs.setdefault(node, {})[argument] = config.activation
             elif any(self.is_floating(source) for source in self.sources(argument)):
                 self.inputs.setdefault(node, {})[argument] = config.activation
+
+    def bias_spec(self, node: Node) -> QuantizationSpecBase | None:
+        """The accumulator's own scale for the bias of a weighted operator, so that adding it is exact; None without bias."""
+        name = operator_name(node)
+        if name not in WEIGHTED or len(node.args) < 3 or not isinstance(node.args[2], Node):
+            return None
+        config = self.config(node)
+        activation, weight, bias = node.args[:3]
+        assert isinstance(activation, Node) and isinstance(weight, Node) and config is not None, (
+            "annotated operators have both"
+        )
+        edges = self.inputs.get(node, {})
+        if config.is_qat or weight not in edges or not _is_constant(bias):
+            return None
+        source: EdgeOrNode = (activation, node)
+        if activation not in edges:
+            source = next(iter(self.sources(activation)))
+            if source not in self.outputs:
+                return None
+        spec = config.weight
+        scheme = spec.qscheme
+        return DerivedQuantizationSpec(
+            [source, (weight, node)],
+            _product_of_scales,
+            torch.int32,
+            -(2**31) + 1,
+            2**31 - 1,
+            scheme,
+            0 if spec.ch_axis is not None else None,
+        )
 
     def is_floating(self, source: Node) -> bool:
         """Whether a tensor is made in a part that stays in floating point."""
@@ -311,6 +350,13 @@ class _Annotation:
 def _plain_sum(node: Node) -> bool:
     """Whether the addition adds its operands as they are."""
     return node.kwargs.get("alpha", 1) == 1
+
+
+def _product_of_scales(observers: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The scale of a product of an activation and a weight, and a zero point of 0."""
+    (activation_scale, _), (weight_scale, _) = (observer.calculate_qparams() for observer in observers)
+    scale = (activation_scale.double() * weight_scale.double()).float()
+    return scale, torch.zeros_like(scale, dtype=torch.int32)
 
 
 def _weight_spec(name: str, config: QuantizationConfig) -> QuantizationSpecBase:
