@@ -37,6 +37,7 @@ from vgfc.ir import (
     tensor,
 )
 from vgfc.passmanager import Pass, register
+from vgfc.weights import per_channel
 
 
 def following_addition(op: ir.Operation, columns: int) -> tuple[ir.Operation, Array]:
@@ -49,11 +50,10 @@ def following_addition(op: ir.Operation, columns: int) -> tuple[ir.Operation, Ar
         user = next(iter(last.result.uses)).owner.operation
         if user.name == "tosa.add":
             other = user.operands[1] if user.operands[0] == last.result else user.operands[0]
-            values = constant_value(other)
-            per_column = values is not None and values.size in (1, columns) and values.shape[-1:] in ((1,), (columns,))
-            if values is None or not per_column or shape(user.result) != shape(last.result):
+            offsets = per_channel(constant_value(other), columns, len(shape(last.result)))
+            if offsets is None or shape(user.result) != shape(last.result):
                 break
-            return user, np.array(np.broadcast_to(values.reshape(-1), (columns,)))
+            return user, offsets
         if user.name != "tosa.reshape" or shape(user.result)[-1:] != (columns,):
             break
         last = user

@@ -96,7 +96,8 @@ class FoldConstants(Pass):
                 if values is None:
                     return None
                 operands.append(values)
-        known_bytes = sum(values.nbytes for values in operands)
+        kinds = [operand.type for operand in op.operands if isinstance(operand.type, ir.RankedTensorType)]
+        known_bytes = sum(size_bytes(kind) for kind in kinds)
         if size_bytes(op.result.type) > known_bytes + self.max_growth_bytes:
             return None
         return evaluate(op, operands)

@@ -23,6 +23,7 @@ from vgfc.ir import (
     constant,
     constant_value,
     create,
+    defining,
     element_type,
     erase_unused,
     functions,
@@ -52,10 +53,10 @@ def merge(add: ir.Operation) -> None:
     if str(element) not in ("f32", "f16"):
         return
     shift = channel_operand(add)
-    owner = shift[0].owner if shift is not None else None
-    if shift is None or not isinstance(owner, ir.OpView | ir.Operation) or not has_one_use(shift[0]):
+    owner = defining(shift[0]) if shift is not None else None
+    if shift is None or owner is None or owner.name != "tosa.mul" or not has_one_use(shift[0]):
         return
-    scale = channel_operand(owner.operation) if owner.operation.name == "tosa.mul" else None
+    scale = channel_operand(owner)
     if scale is None:
         return
     with ir.InsertionPoint(add), add.location:
