@@ -12,7 +12,7 @@ A pass is a frozen dataclass whose fields are its options:
 
 The text `builtin.module(func.func(canonicalize,cse),vgf-fold-things{max-size-bytes=16})` is parsed here into steps; each
 step is one pass, ours or upstream's, and is run alone, so that printing, timing and checking work the same for both.
-This is the only module that uses MLIR's PassManager.
+This is the only module that transforms anything with MLIR's PassManager.
 """
 
 from __future__ import annotations

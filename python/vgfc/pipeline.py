@@ -102,7 +102,8 @@ LOWER = [
 ]
 
 # A host segment's functions become LLVM dialect, for MLIR's execution engine. Results become arguments that the caller
-# allocates; copies between buffers become loops, since the engine comes without MLIR's C runner library.
+# allocates; copies between buffers become loops, since the engine comes without MLIR's C runner library. Bufferization
+# copies before each write, without an analysis, since it has none for what tm-tensor-bufferize leaves.
 HOST_TO_LLVM = [
     "inline",
     "func.func(tosa-to-scf,tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable)",

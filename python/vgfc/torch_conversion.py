@@ -19,8 +19,10 @@ from torch_mlir.dialects import func
 
 from vgfc import build
 from vgfc.diagnostics import PassFailure, fail
+from vgfc.host_operators import HOST_OPERATORS
 from vgfc.ir import Array, array_of, constant, defining, element_type, functions, shape, tensor
 from vgfc.passmanager import Pass, find_pass
+from vgfc.segments import HOST_REASON
 
 CASTS = ("builtin.unrealized_conversion_cast", "torch_c.from_builtin_tensor", "torch_c.to_builtin_tensor")
 CARRIED_AS_I32 = ("si64", "si32", "ui8", "i64", "i32")
@@ -342,15 +344,17 @@ def convert_one(call: Call, converter: Converter) -> None:
     """Replace one operator by what its converter makes."""
     op = call.op
     with ir.InsertionPoint(op), op.location:
-        made = converter(call)
-        if made is None:
+        try:
+            values = _converted(call, converter)
+        except PassFailure as failure:
+            if call.name not in HOST_OPERATORS:
+                raise
+            op.attributes[HOST_REASON] = ir.StringAttr.get(failure.message)
             return
-        values = [made] if isinstance(made, ir.Value) else list(made)
-        assert len(values) == len(op.results), f"{call.name}: {len(values)} values for {len(op.results)} results"
+        if values is None:
+            return
         for made_value, result in zip(values, op.results, strict=True):
             if made_value is None:
-                if next(iter(result.uses), None) is not None:
-                    raise call.error(f"gives a result {result.type} that cannot be computed, found it read")
                 continue
             wanted = carried_type(result)
             value = build.cast(made_value, wanted.element_type)
@@ -358,6 +362,19 @@ def convert_one(call: Call, converter: Converter) -> None:
             back = ir.Operation.create("builtin.unrealized_conversion_cast", results=[result.type], operands=[value])
             result.replace_all_uses_with(back.result)
     op.erase()
+
+
+def _converted(call: Call, converter: Converter) -> list[ir.Value | None] | None:
+    """What the converter makes of an operator, one value for each result that is read."""
+    made = converter(call)
+    if made is None:
+        return None
+    values = [made] if isinstance(made, ir.Value) else list(made)
+    assert len(values) == len(call.op.results), f"{call.name}: {len(values)} values for {len(call.op.results)} results"
+    for value, result in zip(values, call.op.results, strict=True):
+        if value is None and next(iter(result.uses), None) is not None:
+            raise call.error(f"gives a result {result.type} that cannot be computed, found it read")
+    return values
 
 
 class TorchConversion(Pass):
