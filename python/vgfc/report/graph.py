@@ -11,7 +11,7 @@ from torch_mlir.dialects import func
 
 from vgfc import ir as helpers
 from vgfc.diagnostics import module_path, source_line
-from vgfc.interface import ports
+from vgfc.interface import entry_function, ports
 from vgfc.segments import CONSTANTS, HOST_REASON, is_graph_constant, string
 
 MAX_ATTRIBUTE_CHARACTERS = 120
@@ -86,7 +86,7 @@ class ProgramGraph:
 
 
 def graph_of(module: ir.Module) -> ProgramGraph:
-    """What a segmented module consists of."""
+    """What a module consists of; one that is not cut into segments is shown as one graph."""
     return _Reader(module).run()
 
 
@@ -103,6 +103,14 @@ def value_bytes(values: Iterable[ir.Value]) -> tuple[int, ...]:
     )
 
 
+def _segment_of(op: ir.Operation, symbols: dict[str, func.FuncOp]) -> func.FuncOp | None:
+    """The segment that an operation of the entry calls, with a body or only declared; None for any other operation."""
+    if op.name != "func.call":
+        return None
+    function = symbols[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
+    return function if helpers.segment_kind(function) is not None else None
+
+
 class _Reader:
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -112,18 +120,32 @@ class _Reader:
         self.sizes: list[tuple[str, int, str, str | None, str | None]] = []
 
     def run(self) -> ProgramGraph:
-        entry = helpers.entry(self.module)
-        assert entry is not None, "a compiled module has one entry"
-        symbols = {function.name.value: function for function in helpers.functions(self.module)}
+        entry = entry_function(self.module)
         inputs, outputs = ports(self.module)
         names = {argument: port.name for argument, port in zip(entry.arguments, inputs, strict=True)}
         *_, end = entry.entry_block.operations
         names.update((value, port.name) for value, port in zip(end.operands, outputs, strict=True))
+        symbols = {op.name.value: op for op in self.module.body.operations if isinstance(op, func.FuncOp)}
+        body = list(helpers.operations(entry))
+        if body and all(_segment_of(op, symbols) is not None for op in body):
+            self.calls(body, symbols, names)
+        else:
+            self.graph.segments.append(self.segment(entry, [port.name for port in (*inputs, *outputs)]))
+        self.graph.constants = [
+            ConstantUse(kind, size, stored, tuple(readers), source, path)
+            for (kind, size, stored, source, path), readers in zip(self.sizes, self.readers, strict=True)
+        ]
+        return self.graph
+
+    def calls(self, body: list[ir.Operation], symbols: dict[str, func.FuncOp], names: dict[ir.Value, str]) -> None:
+        """The segments that the entry calls, and what passes between them."""
         makers: dict[ir.Value, tuple[int, int]] = {}
-        for call in helpers.operations(entry):
-            function = symbols[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+        for call in body:
+            function = _segment_of(call, symbols)
+            assert function is not None, "the entry was seen to call segments alone"
             number = len(self.graph.segments)
-            segment = self.segment(function, [names.get(value) for value in (*call.operands, *call.results)])
+            names_here = [names.get(value) for value in (*call.operands, *call.results)]
+            segment = self.shader(function) if function.is_external else self.segment(function, names_here)
             self.graph.segments.append(segment)
             for index, operand in enumerate(call.operands):
                 if operand in makers:
@@ -131,11 +153,26 @@ class _Reader:
             first_output = len(segment.nodes) - len(call.results)
             for index, result in enumerate(call.results):
                 makers[result] = (number, first_output + index)
-        self.graph.constants = [
-            ConstantUse(kind, size, stored, tuple(readers), source, path)
-            for (kind, size, stored, source, path), readers in zip(self.sizes, self.readers, strict=True)
+
+    def shader(self, function: func.FuncOp) -> Segment:
+        """A compute segment of a VGF file, whose shader is all that there is: inputs, the shader, outputs."""
+        kind = function.type
+        inputs = [
+            Node("input", f"input {index}", (type_text(item),), (helpers.size_bytes(item),))
+            for index, item in enumerate(kind.inputs)
         ]
-        return self.graph
+        outputs = [
+            Node("output", f"output {index}", (type_text(item),), (helpers.size_bytes(item),))
+            for index, item in enumerate(kind.results)
+        ]
+        sizes = tuple(helpers.size_bytes(item) for item in kind.results)
+        middle = Node("operator", function.name.value, tuple(type_text(item) for item in kind.results), sizes)
+        place = len(inputs)
+        edges = [Edge(index, place, 0) for index in range(place)]
+        edges += [Edge(place, place + 1 + index, index) for index in range(len(outputs))]
+        return Segment(
+            function.name.value, helpers.segment_kind(function) or "compute", [*inputs, middle, *outputs], edges
+        )
 
     def segment(self, function: func.FuncOp, names: Sequence[str | None]) -> Segment:
         """A segment's function; `names` are the model's for its inputs and then outputs, None for values between segments."""
