@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vgfc import shaders, target
     from vgfc.compiler import compile, compile_mlir
     from vgfc.diagnostics import CompileError
     from vgfc.dialect import register
@@ -32,9 +33,14 @@ _HOMES = {
 }
 
 
+_MODULES = ("shaders", "target")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOMES and name not in _MODULES:
         raise AttributeError(f"module 'vgfc' has no attribute '{name}'")
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f"vgfc.{name}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -97,6 +97,11 @@ def register(operator: str, shader: Shader | Factory) -> None:
     _registered[operator] = shader if callable(shader) else lambda call: shader
 
 
+def unregister(operator: str) -> None:
+    """Forget an operator's shader; does nothing where it has none."""
+    _registered.pop(operator, None)
+
+
 def find(operator: str) -> Factory | None:
     """What was registered for an operator (with or without its overload), None for an operator without a shader."""
     _load_plugins()

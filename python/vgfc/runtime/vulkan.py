@@ -81,7 +81,7 @@ class VulkanProgram:
                 bindings.append(runner.TypedBinding(0, slot.binding, tensors[slot.binding], kind))
             dispatch.bindings = bindings
             dispatch.push_constants = [
-                runner.PushConstantMap(_add_raw_data(runner, builder, values, Path(folder) / f"{name}.bin"), name)
+                runner.PushConstantMap(_add_raw_data(runner, builder, values, Path(folder) / f"{name}.npy"), name)
                 for name, values in (push_constants or {}).items()
             ]
             builder.add_dispatch_vgf(dispatch)
@@ -157,7 +157,7 @@ def session_bytes(content: bytes, file: VgfFile) -> int:
 
 
 def _add_raw_data(runner: Any, builder: Any, values: bytes, path: Path) -> Any:
-    path.write_bytes(values)
+    np.save(path, np.frombuffer(values, np.uint8))
     info = runner.RawDataInfo()
     info.debug_name, info.src = path.stem, str(path)
     return builder.add_raw_data(info)
