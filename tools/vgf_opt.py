@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from torch_mlir import ir
 
 from vgfc import diagnostics
-from vgfc.command_line import add_output_options, parse_arguments
+from vgfc.command_line import add_output_options, complete_with, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context, register
 from vgfc.files import read_array, read_bytes, write_atomically
@@ -58,10 +58,14 @@ def parser() -> argparse.ArgumentParser:
     )
     what = result.add_argument_group("passes").add_mutually_exclusive_group()
     what.add_argument("--pass-pipeline", metavar="TEXT", help="builtin.module(...) with the passes to run")
-    what.add_argument("-p", dest="passes", metavar="A,B,C", help="short for --pass-pipeline='builtin.module(A,B,C)'")
-    what.add_argument(
+    passes = what.add_argument(
+        "-p", dest="passes", metavar="A,B,C", help="short for --pass-pipeline='builtin.module(A,B,C)'"
+    )
+    pipeline = what.add_argument(
         "--vgf-pipeline", metavar="NAME", help=f"a named pipeline: {', '.join(PIPELINES)}, or a package's own"
     )
+    complete_with(passes, completed_passes)
+    complete_with(pipeline, lambda prefix, **_: [*PIPELINES, *plugin_pipelines()])
     what.add_argument("--run-reproducer", action="store_true", help="run the pipeline that the input file carries")
     result.add_argument(
         "--dump-pass-pipeline", action="store_true", help="print the expanded pipeline to standard error"
@@ -107,6 +111,14 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--stage", metavar="FOLDER", default="simplify", help="with --new-pass: the folder of passes/")
     add_output_options(result, "print diagnostics, timing and lists as JSON")
     return result
+
+
+def completed_passes(prefix: str, **_: object) -> list[str]:
+    """What a shell offers for a list of passes: the last name completed, the ones before it kept."""
+    before = re.match(r"(?:.*[,(])?", prefix, re.DOTALL)
+    kept = before[0] if before else ""
+    names = [*PIPELINES, *plugin_pipelines(), *all_passes(), *sorted(upstream_pass_names())]
+    return [f"{kept}{name}" for name in names if name.startswith(prefix[len(kept) :])]
 
 
 def split_pieces(content: bytes, split: bool) -> list[bytes]:
@@ -226,6 +238,11 @@ class Session:
                 self.leave_reproducer(piece, len(done) - getattr(error, "steps_back", 0), len(done))
             return None
         if self.verification is not None:
+            try:
+                self.verification.ensure_checked()
+            except CompileError as error:
+                self.messages.append(diagnostics.Message("error", error.message, error.source))
+                return None
             self.messages.append(diagnostics.Message("remark", self.verification.summary(), None))
         return module
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_mlir import ir
 
 from vgfc.bundle import BuiltPart, Bundle, Value
 from vgfc.diagnostics import CompileError
-from vgfc.emit.vgf import emit, push_constants_of
+from vgfc.emit.vgf import emit_pieces, push_constants_of
 from vgfc.frontend.load import load, parse_mlir
 from vgfc.interface import dtype_name, ports
 from vgfc.ir import copy_module, element_type, shape
@@ -24,6 +24,9 @@ from vgfc.report import StepRecorder
 from vgfc.report.explain import explain
 from vgfc.segments import REQUIRE_FULL_GRAPH, SEGMENT_OF
 from vgfc.target import Target, attach, read_target
+
+if TYPE_CHECKING:
+    from vgfc.numerics import VerifyNumerics
 
 BEFORE_LOWERING = ("torch-to-tosa", "tosa-optimize")
 LOWERING = "tosa-lower"
@@ -53,8 +56,10 @@ def compile(
     Raises CompileError for a model that cannot be compiled; the message names the operator and the user's source line. A
     pass that changes results raises `vgfc.numerics.NumericsError`.
     """
+    verification = None
     if verify_numerics is not False:
-        instrumentations = [*instrumentations, _verification(model, inputs, input_shapes, verify_numerics)]
+        verification = _verification(model, inputs, input_shapes, verify_numerics)
+        instrumentations = [*instrumentations, verification]
     start = time.perf_counter()
     if isinstance(model, ir.Module):
         module = parse_mlir(_bytecode(model))
@@ -65,7 +70,10 @@ def compile(
 
         module = import_program(model, inputs, input_shapes)
     _write_wishes(module, target, segment_of, require_full_graph)
-    return _compile_module(module, time.perf_counter() - start, instrumentations)
+    program = _compile_module(module, time.perf_counter() - start, instrumentations)
+    if verification is not None:
+        verification.ensure_checked()
+    return program
 
 
 def compile_mlir(
@@ -126,8 +134,8 @@ def _build(part: Part, lowered: ir.Module) -> BuiltPart:
     """What is written for a part, from its lowered module."""
     if part.kind == "host":
         reasons = [f"{found.operator}: {found.reason}" for found in explain(part.module)]
-        return BuiltPart("host", _bytecode(lowered), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons)))
-    return BuiltPart("vgf", emit(lowered), part.inputs, part.outputs, push_constants_of(lowered))
+        return BuiltPart("host", (_bytecode(lowered),), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons)))
+    return BuiltPart("vgf", tuple(emit_pieces(lowered)), part.inputs, part.outputs, push_constants_of(lowered))
 
 
 def _bundle(module: ir.Module, parted: Split, built: list[BuiltPart]) -> Bundle:
@@ -138,7 +146,7 @@ def _bundle(module: ir.Module, parted: Split, built: list[BuiltPart]) -> Bundle:
 
 def _verification(
     model: Any, inputs: Sequence[Any] | None, input_shapes: Mapping[str, Sequence[int]] | None, tolerance: bool | float
-) -> Instrumentation:
+) -> VerifyNumerics:
     """What runs the module between passes; starts from PyTorch's own results where there are any."""
     from vgfc.numerics import VerifyNumerics
 

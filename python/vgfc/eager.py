@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by name
 import numpy as np
 import torch
+import torch.fx
 from torch.utils import _pytree as pytree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch.export import ExportedProgram
+
+    from vgfc.runtime.reference import Trace
 
 Array = np.ndarray[Any, Any]
 
@@ -50,3 +54,43 @@ def results_of(module: Any, program: ExportedProgram, inputs: Sequence[Array]) -
     with torch.no_grad():
         found = module(*arguments, **keywords)
     return [to_array(leaf) for leaf in pytree.tree_leaves(found) if isinstance(leaf, torch.Tensor)]
+
+
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+class _Recording(torch.fx.Interpreter):
+    """Runs a graph and keeps what every node computes."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        super().__init__(module)
+        self.found: list[tuple[torch.fx.Node, Array]] = []
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        result = super().run_node(n)
+        if n.op in ("call_function", "call_module", "call_method") and isinstance(result, torch.Tensor):
+            self.found.append((n, to_array(result)))
+        return result
+
+
+def trace_of(program: ExportedProgram, inputs: Sequence[Array]) -> Trace:
+    """What every node of an exported program computes, in order; nodes stand where TOSA's traces have operations."""
+    from torch_mlir import ir
+
+    from vgfc.emit.tosa_flatbuffer import Watched
+    from vgfc.runtime.reference import Trace
+
+    module = program.module(check_guards=False)
+    recording = _Recording(module)
+    results_of(recording.run, program, inputs)
+    values = []
+    with ir.Context(), ir.Location.unknown():
+        for node, array in recording.found:
+            frames = FRAME.findall(node.meta.get("stack_trace") or "")
+            location = ir.Location.file(frames[-1][0], int(frames[-1][1]), 0) if frames else ir.Location.name(node.name)
+            operands = tuple(operand.name for operand in node.all_input_nodes)
+            kind = ir.RankedTensorType.get([], ir.F32Type.get())  # nobody reads a type of PyTorch's in MLIR's words
+            values.append((Watched(str(node.target), location, 0, kind, node.name, operands), array))
+    output = next(node for node in module.graph.nodes if node.op == "output")
+    results = [node.name for node in pytree.tree_leaves(output.args) if isinstance(node, torch.fx.Node)]
+    return Trace(values, results)

@@ -298,6 +298,7 @@ class VerifyNumerics(Instrumentation):
     _baseline: _Baseline | None = field(default=None, init=False)
     _print: list[object] = field(default_factory=list, init=False)
     _pending: list[Step] = field(default_factory=list, init=False)
+    _reason: str = field(default="the pipeline is empty", init=False)
     _module: ir.Module | None = field(default=None, init=False)
     _arrays: list[Array] | None = field(default=None, init=False)  # the inputs with the states' first values between
 
@@ -315,7 +316,7 @@ class VerifyNumerics(Instrumentation):
     def after_step(self, step: Step, module: ir.Module, seconds: float) -> None:
         self._pending.append(step)
         if helpers.fingerprint(module) == self._print:
-            if self._pending == [step]:  # the state before it was run, and this is the same
+            if self._pending == [step] and self._is_running():  # the state before it was run, and this is the same
                 self.checked.append(step.name)
                 self._pending.clear()
             return
@@ -329,14 +330,27 @@ class VerifyNumerics(Instrumentation):
             text += f"; not one by one: {names} ({self.unchecked[-1][1]})"
         return text
 
+    def ensure_checked(self) -> None:
+        """Raise CompileError when no state of the module could be run at all."""
+        if not self._is_running():
+            raise CompileError(f"numerics could not be verified: {self._reason}")
+
+    def _is_running(self) -> bool:
+        return self._baseline is not None and self._baseline.module is not None
+
     def _look(self, module: ir.Module, step: Step | None) -> None:
         """Run the module if it can be, and compare with the last that could."""
         self._print = helpers.fingerprint(module)
         try:
             target = runnable(module)
-            if target is None:
-                self._postpone(step, "no module of TOSA")
-                return
+        except CompileError as error:
+            self._postpone(step, error.message)
+            return
+        if target is None:
+            self._postpone(step, "no module of TOSA")
+            return
+        self._check_inputs(target)
+        try:
             if self._arrays is None:
                 self._arrays = self._model_inputs(target)
             outputs = run_model(target, self._arrays)
@@ -349,21 +363,24 @@ class VerifyNumerics(Instrumentation):
         self._pending.clear()
         self._baseline = _Baseline(helpers.copy_module(target), outputs)
 
-    def _model_inputs(self, module: ir.Module) -> list[Array]:
-        if self.inputs is None:
-            return usable_inputs(module, self.seed)
-        input_ports, _ = ports(module)
-        taken = [port for port in input_ports if port.state is None]
-        if len(self.inputs) != len(taken):
+    def _check_inputs(self, module: ir.Module) -> None:
+        taken = [port for port in ports(module)[0] if port.state is None]
+        if self.inputs is not None and len(self.inputs) != len(taken):
             names = ", ".join(port.name for port in taken)
             raise CompileError(
                 f"expected {len(taken)} inputs ({names}) to verify numerics with, found {len(self.inputs)}"
             )
+
+    def _model_inputs(self, module: ir.Module) -> list[Array]:
+        if self.inputs is None:
+            return usable_inputs(module, self.seed)
+        input_ports, _ = ports(module)
         given = iter(self.inputs)
         initial = generate_inputs(input_ports, self.seed)
         return [next(given) if port.state is None else first for port, first in zip(input_ports, initial, strict=True)]
 
     def _postpone(self, step: Step | None, reason: str) -> None:
+        self._reason = reason
         if step is not None:
             self.unchecked.append((step.name, reason))
 

@@ -29,10 +29,15 @@ def load(path: str | os.PathLike[str], input_shapes: Shapes | None = None) -> ir
 
 
 def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
-    """MLIR text or bytecode as a module in a context of its own; raises CompileError where it does not parse."""
+    """MLIR text or bytecode as a module in a context of its own; `name` is the file that it was read from.
+
+    Raises CompileError where it does not parse.
+    """
     context = make_context()
     try:
         with context:
+            if Path(name).is_file():
+                return ir.Module.parseFile(name)  # locations then name the file
             return ir.Module.parse(
                 content if isinstance(content, str) or content[:4] == b"ML\xefR" else content.decode()
             )

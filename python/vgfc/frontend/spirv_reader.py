@@ -441,8 +441,8 @@ class _Reader:
             for operand in application.operands:
                 if operand not in kinds:
                     kinds[operand] = self.constant(operand, found).type
-        for number in self.unread_constants() if len(self.entry_points) == 1 else ():
-            self.constant(number, found)
+        for unread in self.unread_constants() if len(self.entry_points) == 1 else ():
+            self.constant(unread, found)
         for index in range(len(outputs)):
             value = aliases.get(outputs[index], outputs[index])
             if value not in kinds:
