@@ -106,7 +106,9 @@ def fold_before(op: ir.Operation) -> None:
     channels = shape(op.operands[0])[-1]
     total = Affine(np.ones(channels), np.zeros(channels))
     source = op.operands[0]
-    while (inner := defining(source)) is not None and only_weights_read(inner):
+    while (inner := defining(source)) is not None:
+        if not (only_weights_read(inner) if source == op.operands[0] else has_one_use(source)):
+            break
         data = next((operand for operand in list(inner.operands)[:2] if constant_value(operand) is None), None)
         effect = step(inner, data) if data is not None else None
         if data is None or effect is None or (np.any(effect[1]) and not takes_offsets(op)):

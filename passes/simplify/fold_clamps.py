@@ -5,8 +5,7 @@ torch-mlir writes relu6 and hardtanh as two operators on splat constants:
     %1 = tosa.maximum %x, %zero
     %2 = tosa.minimum %1, %six             // both read as tosa.clamp %x {min_val = 0.0, max_val = 6.0}
 
-A bound that a single maximum or minimum leaves open becomes an infinity, or the end of the integer type, so that infinities
-pass as before. clamp(clamp(x, a, b), c, d) has the bounds clamp(a, c, d) and clamp(b, c, d), which holds for disjoint
+A bound that a single maximum or minimum leaves open becomes an infinity, so that infinities pass as before. clamp(clamp(x, a, b), c, d) has the bounds clamp(a, c, d) and clamp(b, c, d), which holds for disjoint
 ranges as well. A clamp that others read stays for them.
 
 Operators that differ in their NaN mode are left alone, and so are constants that are NaN, that differ between elements, or
@@ -28,6 +27,7 @@ from vgfc.ir import (
     element_type,
     erase_unused,
     functions,
+    is_float,
     operations,
     replace,
     shape,
@@ -40,15 +40,6 @@ Number = float | int
 Bounds = tuple[Number, Number]
 
 DEFAULT_NAN_MODE = "#tosa.nan_mode<PROPAGATE>"
-INTEGERS = {"i8": 8, "i16": 16}  # TOSA's clamp takes no i32
-
-
-def open_bounds(element: ir.Type) -> Bounds | None:
-    """The bounds that change no value of an element type, None for a type that tosa.clamp does not take."""
-    name = str(element)
-    if isinstance(element, ir.FloatType):
-        return (float("-inf"), float("inf"))
-    return (-(1 << (INTEGERS[name] - 1)), (1 << (INTEGERS[name] - 1)) - 1) if name in INTEGERS else None
 
 
 def limited(bounds: Bounds, outer: Bounds) -> Bounds:
@@ -61,13 +52,13 @@ def bounds_of(op: ir.Operation) -> tuple[ir.Value, Bounds] | None:
     """What a clamp, maximum or minimum with a splat clamps, and to what; None for other operations."""
     if op.name == "tosa.clamp":
         return op.operands[0], (attribute_number(op.attributes["min_val"]), attribute_number(op.attributes["max_val"]))
-    if op.name not in ("tosa.maximum", "tosa.minimum"):
+    # The integers that maximum and minimum take are i32, which clamp does not.
+    if op.name not in ("tosa.maximum", "tosa.minimum") or not is_float(element_type(op.result)):
         return None
-    limits = open_bounds(element_type(op.result))
     for data, other in (tuple(op.operands), tuple(op.operands)[::-1]):
         value = splat_value(other)
-        if limits is not None and value is not None and not math.isnan(value) and shape(data) == shape(op.result):
-            return data, (value, limits[1]) if op.name == "tosa.maximum" else (limits[0], value)
+        if value is not None and not math.isnan(value) and shape(data) == shape(op.result):
+            return data, (value, math.inf) if op.name == "tosa.maximum" else (-math.inf, value)
     return None
 
 

@@ -71,11 +71,12 @@ def scaled_weights(op: ir.Operation, factor: Array) -> Array:
     """The weights times an f64 factor that broadcasts to them, rounded once to their type."""
     weight = constant_value(op.operands[1])
     assert weight is not None
-    if weight.dtype.itemsize < 4:
-        return round_to(weight.astype(np.float64) * factor, weight.dtype)
-    # The product is made in f64, block by block: a second copy of the weights in f64 is never there.
-    result = np.empty(weight.shape, weight.dtype)
-    np.multiply(weight, factor, out=result, dtype=np.float64, casting="same_kind")
+    with np.errstate(over="ignore"):
+        if weight.dtype.itemsize < 4:
+            return round_to(weight.astype(np.float64) * factor, weight.dtype)
+        # The product is made in f64, block by block: a second copy of the weights in f64 is never there.
+        result = np.empty(weight.shape, weight.dtype)
+        np.multiply(weight, factor, out=result, dtype=np.float64, casting="same_kind")
     return result
 
 
@@ -91,7 +92,8 @@ def write_constants(updates: list[Update]) -> bool:
     for op, index, values in updates:
         old = constant_value(op.operands[index])
         assert old is not None
-        new = round_to(values, old.dtype)
+        with np.errstate(over="ignore"):
+            new = round_to(values, old.dtype)
         if not np.isfinite(new if new.dtype.itemsize >= 4 else new.astype(np.float32)).all():
             return False
         rounded.append((op, index, new))

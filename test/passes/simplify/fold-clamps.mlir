@@ -20,10 +20,10 @@ func.func @relu(%x: tensor<2x3xf32>, %i: tensor<2x3xi8>) -> (tensor<2x3xf32>, te
   // CHECK: tosa.clamp %arg0 {max_val = 0x7F800000 : f32, min_val = 0.000000e+00 : f32}
   %zero = "tosa.const"() <{values = dense<0.0> : tensor<1x1xf32>}> : () -> tensor<1x1xf32>
   %0 = tosa.maximum %x, %zero : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
-  // CHECK: tosa.clamp %arg1 {max_val = 5 : i8, min_val = -128 : i8}
-  %five = "tosa.const"() <{values = dense<5> : tensor<1x1xi8>}> : () -> tensor<1x1xi8>
-  %1 = tosa.minimum %i, %five : (tensor<2x3xi8>, tensor<1x1xi8>) -> tensor<2x3xi8>
-  return %0, %1 : tensor<2x3xf32>, tensor<2x3xi8>
+  // CHECK: tosa.clamp %arg1 {max_val = 5 : i8, min_val = -7 : i8}
+  %1 = tosa.clamp %i {min_val = -7 : i8, max_val = 90 : i8} : (tensor<2x3xi8>) -> tensor<2x3xi8>
+  %2 = tosa.clamp %1 {min_val = -128 : i8, max_val = 5 : i8} : (tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0, %2 : tensor<2x3xf32>, tensor<2x3xi8>
 }
 
 // -----
