@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vgfc import shaders, target
+    from vgfc import shaders as shaders
+    from vgfc import target as target
     from vgfc.compiler import compile, compile_mlir
     from vgfc.diagnostics import CompileError
     from vgfc.dialect import register

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy as np
 import pytest
 import torch
 from torch_mlir import ir
