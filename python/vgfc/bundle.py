@@ -7,13 +7,14 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vgfc.diagnostics import CompileError
-from vgfc.files import read_bytes, write_atomically
+from vgfc.files import Piece, read_bytes, write_atomically
 from vgfc.interface import Port
 
 FORMAT = "vgfc-bundle"
@@ -34,17 +35,30 @@ class Value:
 class BuiltPart:
     """One part: `kind` is "vgf" (content: a VGF file) or "host" (content: MLIR bytecode with one public function).
 
+    `pieces` are the content in the order in which it is written; a program's weights are in memory once, as constants of
+    its module, and `content` copies them when it is first asked for.
+
     `inputs` and `outputs` are numbers of values, in the file's or function's order. `push_constants` holds, by the name of
     a compute segment's module, the bytes that a VGF file has no place for. `reasons` says, for a host part, what it runs
     and why.
     """
 
     kind: str
-    content: bytes
+    pieces: tuple[Piece, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     push_constants: dict[str, bytes] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return self.pieces[0] if len(self.pieces) == 1 and isinstance(self.pieces[0], bytes) else b"".join(self.pieces)
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of the file, counted."""
+        return sum(len(piece) for piece in self.pieces)
 
 
 @dataclass(frozen=True)
@@ -117,7 +131,7 @@ def write(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     try:
         fresh.mkdir(parents=True)
         for part, entry in zip(bundle.parts, manifest["parts"], strict=True):
-            write_atomically(fresh / entry["file"], part.content)
+            write_atomically(fresh / entry["file"], *part.pieces)
         for port in bundle.input_ports:
             if port.initial is not None:
                 stream = io.BytesIO()
@@ -181,7 +195,7 @@ def _from_manifest(folder: Path, manifest: dict[str, Any]) -> Bundle:
         parts=tuple(
             BuiltPart(
                 kind=entry["kind"],
-                content=read_bytes(folder / entry["file"]),
+                pieces=(read_bytes(folder / entry["file"]),),
                 inputs=tuple(entry["inputs"]),
                 outputs=tuple(entry["outputs"]),
                 push_constants={name: bytes.fromhex(text) for name, text in entry.get("push_constants", {}).items()},

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from vgfc.diagnostics import CompileError
 
 if TYPE_CHECKING:
     import numpy as np
+
+Piece = bytes | bytearray | memoryview
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -36,24 +39,29 @@ def read_array(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     return array
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a whole file under a temporary name and rename it; "-" is standard output. Raises CompileError."""
+def write_atomically(path: str | os.PathLike[str], *pieces: Piece) -> None:
+    """Write a file of these pieces under a temporary name and rename it; "-" is standard output. Raises CompileError."""
     if str(path) == "-":
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
         return
     target = Path(path)
     if target.exists() and not target.is_file():  # /dev/null and pipes are written to, not replaced
         if target.is_dir():
             raise CompileError(f"cannot write '{path}': is a directory")
-        target.write_bytes(content)
+        _write(target, pieces)
         return
     temporary = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         try:
-            temporary.write_bytes(content)
+            _write(temporary, pieces)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise CompileError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}") from None
+
+
+def _write(path: Path, pieces: Sequence[Piece]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(pieces)

@@ -86,7 +86,9 @@ class Program:
         Raises CompileError when it cannot be written, and then leaves nothing behind; and for a path that ends in .vgf
         where a folder is needed.
         """
-        if self.bundle.is_one_file or str(path).endswith(".vgf"):
+        if self.bundle.is_one_file:
+            write_atomically(path, *self.bundle.parts[0].pieces)
+        elif str(path).endswith(".vgf"):
             write_atomically(path, self.vgf)
         else:
             write_bundle(self.bundle, path)
@@ -176,7 +178,7 @@ class Program:
             operators=dict(count_operators(self.module)),
             segments=segment_kinds(self.module),
             constant_bytes=sum(len(constant.data) for file in files for constant in file.constants),
-            vgf_bytes=sum(len(part.content) for part in self.bundle.parts if part.kind == "vgf"),
+            vgf_bytes=sum(part.size_bytes for part in self.bundle.parts if part.kind == "vgf"),
             input_bytes=input_bytes,
             output_bytes=output_bytes,
             import_seconds=self._times[0],

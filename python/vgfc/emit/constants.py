@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vgfc.files import Piece
 from vgfc.ir import Array
 
 PLACEHOLDER = np.zeros(1, np.uint8)
@@ -22,19 +23,22 @@ NOT_SPARSE = -1
 ALIGNMENT_BYTES = 8
 
 
-def with_constants(file: bytes, constants: Sequence[tuple[int, Array]]) -> bytes:
-    """The file whose constants were placeholders, with these (resource number, values as uint8) instead, in order."""
+def with_constants(file: bytes, constants: Sequence[tuple[int, Array]]) -> list[Piece]:
+    """The file whose constants were placeholders, with these (resource number, values as uint8) instead, in order.
+
+    The file comes in pieces, so that values go from where they are to where they are written without another copy.
+    """
     start, _ = struct.unpack_from("<QQ", file, SECTION_ENTRY_BYTES)
     head = bytearray(file[:start])
     metadata = []
-    values: list[Array | bytes] = []
+    values: list[Piece] = []
     offset_bytes = 0
     for resource, data in constants:
         metadata.append(METADATA.pack(resource, NOT_SPARSE, data.size, offset_bytes))
         padding_bytes = -data.size % ALIGNMENT_BYTES
-        values += [data, bytes(padding_bytes)]
+        values += [memoryview(data), bytes(padding_bytes)]  # type: ignore[arg-type]  # numpy's stubs know no buffers
         offset_bytes += data.size + padding_bytes
     section = [MAGIC, struct.pack("<Q", len(constants)), *metadata]
     size_bytes = sum(map(len, section)) + offset_bytes
     struct.pack_into("<QQ", head, SECTION_ENTRY_BYTES, start, size_bytes)
-    return b"".join([head, *section, *values])
+    return [bytes(head), *section, *values]

@@ -19,6 +19,7 @@ from vgfc import ir as helpers
 from vgfc.diagnostics import CompileError, fail
 from vgfc.emit.constants import PLACEHOLDER, with_constants
 from vgfc.emit.spirv import serialize
+from vgfc.files import Piece
 from vgfc.interface import entry_function, ports
 from vgfc.shaders import Binding, is_shader, shader_of
 from vgfc.vgf_file import FORMATS, TENSOR
@@ -224,8 +225,8 @@ def push_constants_of(module: ir.Module) -> dict[str, bytes]:
     return found
 
 
-def encode(plan: Plan) -> bytes:
-    """The bytes of the VGF file; the same plan gives the same bytes."""
+def encode(plan: Plan) -> list[Piece]:
+    """The VGF file in pieces; the same plan gives the same bytes."""
     encoder = vgfpy.CreateEncoder(VULKAN_HEADER_VERSION)
     references: list[Any] = []
     constants: dict[int, Any] = {}
@@ -287,7 +288,15 @@ def _written(encoder: Any) -> bytes:
     return stream.getvalue()
 
 
-def emit(module: ir.Module) -> bytes:
-    """The VGF file of a lowered module; raises CompileError where the module is not lowered."""
+def emit_pieces(module: ir.Module) -> list[Piece]:
+    """The VGF file of a lowered module, in pieces that share the memory of the module's constants.
+
+    Raises CompileError where the module is not lowered.
+    """
     with module.context:
         return encode(plan_of(module))
+
+
+def emit(module: ir.Module) -> bytes:
+    """The VGF file of a lowered module; raises CompileError where the module is not lowered."""
+    return b"".join(emit_pieces(module))

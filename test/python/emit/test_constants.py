@@ -30,4 +30,4 @@ def test_same_bytes_as_the_library(sizes: list[int]) -> None:
     values = [random.integers(0, 256, size, np.uint8) for size in sizes]
     declared = library_file(sizes, [PLACEHOLDER] * len(sizes))
     found = with_constants(declared, [(index + 1, data) for index, data in enumerate(values)])
-    assert found == library_file(sizes, values)
+    assert b"".join(found) == library_file(sizes, values)
