@@ -27,6 +27,7 @@ from vgfc.ir import (
     tensor,
 )
 
+SMALL = 64  # elements of a constant that is copied rather than reshaped
 COMPARISONS = ("tosa.equal", "tosa.greater", "tosa.greater_equal")
 
 
@@ -79,9 +80,13 @@ def unary(name: str, value: ir.Value) -> ir.Value:
 
 
 def with_rank(value: ir.Value, rank: int) -> ir.Value:
-    """The value with leading dimensions of 1 added until it has this rank."""
+    """The value with leading dimensions of 1 added until it has this rank; a small constant is made anew."""
     dimensions = shape(value)
-    return value if len(dimensions) >= rank else reshape(value, (1,) * (rank - len(dimensions)) + dimensions)
+    if len(dimensions) >= rank:
+        return value
+    wanted = (1,) * (rank - len(dimensions)) + dimensions
+    known = constant_value(value) if math.prod(dimensions) <= SMALL else None
+    return reshape(value, wanted) if known is None else constant(known.reshape(wanted), element_type(value))
 
 
 def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:

@@ -348,6 +348,8 @@ def convert_one(call: Call, converter: Converter) -> None:
             values = _converted(call, converter)
         except PassFailure as failure:
             if call.name not in HOST_OPERATORS:
+                if failure.source is None:  # about an operand that comes from outside
+                    raise PassFailure(failure.message, op.location) from None
                 raise
             op.attributes[HOST_REASON] = ir.StringAttr.get(failure.message)
             return
