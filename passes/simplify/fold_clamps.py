@@ -5,8 +5,9 @@ torch-mlir writes relu6 and hardtanh as two operators on splat constants:
     %1 = tosa.maximum %x, %zero
     %2 = tosa.minimum %1, %six             // both read as tosa.clamp %x {min_val = 0.0, max_val = 6.0}
 
-A bound that a single maximum or minimum leaves open becomes an infinity, so that infinities pass as before. clamp(clamp(x, a, b), c, d) has the bounds clamp(a, c, d) and clamp(b, c, d), which holds for disjoint
-ranges as well. A clamp that others read stays for them.
+A bound that a single maximum or minimum leaves open becomes an infinity, so that infinities pass as before.
+clamp(clamp(x, a, b), c, d) has the bounds clamp(a, c, d) and clamp(b, c, d), which holds for disjoint ranges as well. A clamp
+that others read stays for them.
 
 Operators that differ in their NaN mode are left alone, and so are constants that are NaN, that differ between elements, or
 that broadcast the other operand to a larger result.

@@ -28,6 +28,7 @@ from torch_mlir.dialects import func
 
 from vgfc.ir import (
     const_shape,
+    create,
     defining,
     element_type,
     erase_unused,
@@ -41,7 +42,7 @@ from vgfc.ir import (
 from vgfc.minimum_cut import NEVER, TwoStates
 from vgfc.passmanager import Pass, register
 from vgfc.tosa_layout import Movable, movable, rearranged_constant
-from vgfc.views import View, identity, reshape, transpose
+from vgfc.views import Shape, View, identity, reshape, transpose
 
 OPERATOR_COST = 1 << 40  # one operator outweighs any number of bytes
 VIEW_OPS = ("tosa.transpose", "tosa.reshape")
@@ -65,6 +66,7 @@ class Root:
     size_bytes: int
     is_constant: bool
     uses: list[Use] = field(default_factory=list)
+    written: dict[View, ir.Value] = field(default_factory=dict)  # the views of it that the function has already
 
 
 @dataclass
@@ -115,6 +117,10 @@ class Graph:
             self._add(op, bound)
         self._add_node(function.entry_block.operations[len(function.entry_block.operations) - 1].operation, None)
 
+    def view_of(self, value: ir.Value) -> View:
+        """The view of its root that a value is."""
+        return self._seen[value][1]
+
     def _add_root(self, value: ir.Value, node: Node | None) -> Root | None:
         if not isinstance(value.type, ir.RankedTensorType) or -1 in shape(value):
             return None
@@ -123,6 +129,7 @@ class Graph:
         root = Root(value, node, size_bytes(value.type), is_constant)
         self.roots.append(root)
         self._seen[value] = (root, identity(shape(value)))
+        root.written[identity(shape(value))] = value
         return root
 
     def _add(self, op: ir.Operation, bound: set[ir.Value]) -> None:
@@ -136,6 +143,7 @@ class Graph:
             view = before.then(step)
             if view is not None:
                 self._seen[op.result] = (root, view)
+                root.written.setdefault(view, op.result)
                 return
         move = movable(op) if not any(result in bound for result in op.results) else None
         self._add_node(op, move)
@@ -181,15 +189,33 @@ def conversion(produced: View | None, wanted: View) -> View | None:
 
 
 def conversion_cost(root: Root, produced: View | None, wanted: View | None) -> int:
-    """The cost of one conversion of a root."""
+    """The cost of one conversion of a root, alone."""
     if wanted is None:
         return NEVER
     if root.is_constant:
         return 0
     view = conversion(produced, wanted)
-    if view is None:
-        return NEVER
-    return sum(OPERATOR_COST + root.size_bytes * (2 if kind == "transpose" else 1) for kind, _ in view.steps())
+    return NEVER if view is None else view_cost(view, root.size_bytes)
+
+
+def view_cost(view: View, size_bytes: int) -> int:
+    """The cost of the operators that a view of a tensor takes."""
+    return sum(OPERATOR_COST + size_bytes * (2 if kind == "transpose" else 1) for kind, _ in view.steps())
+
+
+def conversions_cost(root: Root, produced: View | None, wanted: set[View | None]) -> int:
+    """The cost of several conversions of a root, each made from the nearest one that there is."""
+    costs = sorted((conversion_cost(root, produced, view), index, view) for index, view in enumerate(wanted))
+    total = 0
+    made: list[View] = []
+    for alone, _, view in costs:
+        if alone in (0, NEVER) or view is None:
+            total += alone
+            continue
+        others = [other.inverse().then(view) for other in made]
+        total += min([alone, *(view_cost(other, root.size_bytes) for other in others if other is not None)])
+        made.append(view)
+    return total
 
 
 Labels = dict[int, View]
@@ -207,7 +233,7 @@ def _energy(roots: Iterable[Root], nodes: Iterable[Node], labels: Labels) -> int
     total = 0
     for root in roots:
         produced = root.node.result_view(_label(root.node, labels)) if root.node else None
-        total += sum(conversion_cost(root, produced, wanted) for wanted in _demands(root, labels))
+        total += conversions_cost(root, produced, _demands(root, labels))
     return total + sum(_own_cost(node, _label(node, labels)) for node in nodes)
 
 
@@ -421,7 +447,10 @@ class Rewriter:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.values: dict[int, ir.Value] = {id(root): root.value for root in graph.roots}
-        self.converted: dict[tuple[int, View], ir.Value] = {}
+        # For each root the arrangements that there are of it so far, as views of it as it was.
+        self.known: dict[int, dict[View, ir.Value]] = {
+            id(root): {identity(shape(root.value)): root.value} for root in graph.roots
+        }
 
     def run(self) -> None:
         """Rewrite the function in place."""
@@ -449,49 +478,79 @@ class Rewriter:
                     continue
                 wanted = node.operand_view(index, node.label, view)
                 assert wanted is not None
-                operands.append(self._convert(root, wanted))
+                operands.append(self._convert(root, wanted, op))
             if not moved:
                 for index, operand in enumerate(operands):
                     op.operands[index] = operand
                 return
             assert node.move is not None and node.label is not None and node.result is not None
-            self.values[id(node.result)] = node.move.rebuild(operands[: node.move.data_count], node.label)
+            value = node.move.rebuild(operands[: node.move.data_count], node.label)
+            produced = node.result_view(node.label)
+            assert produced is not None
+            self.values[id(node.result)] = value
+            self.known[id(node.result)] = {produced: value}
 
-    def _convert(self, root: Root, wanted: View) -> ir.Value:
-        value = self.values[id(root)]
+    def _convert(self, root: Root, wanted: View, reader: ir.Operation) -> ir.Value:
+        """A root in the arrangement `wanted`, at the insertion point before `reader`."""
+        known = self.known[id(root)]
+        if wanted in known:
+            return known[wanted]
         if root.is_constant:
-            view: View | None = wanted
+            known[wanted] = self._constant(root, wanted)
+            return known[wanted]
+        written = self._written_before(root, wanted, reader)
+        ways = [(view.inverse().then(wanted), view) for view in known]
+        cost, _, steps, start = min(
+            (view.cost, index, view.steps(), before) for index, (view, before) in enumerate(ways) if view is not None
+        )
+        if written is not None and len(written) <= cost:
+            known.update(written)
         else:
-            produced = root.node.result_view(root.node.label) if root.node else None
-            view = conversion(produced, wanted)
-        assert view is not None
-        if view.is_identity:
-            return value
-        key = (id(root), view)
-        if key not in self.converted:
-            self.converted[key] = self._written(root, value, view)
-        return self.converted[key]
+            self._write(root, start, steps)
+        return known[wanted]
 
-    def _written(self, root: Root, value: ir.Value, view: View) -> ir.Value:
-        if root.is_constant:
+    def _written_before(self, root: Root, wanted: View, reader: ir.Operation) -> dict[View, ir.Value] | None:
+        """The views that lead to `wanted` in the function as it is, without those in use; None if it has none in time."""
+        if self.values[id(root)] != root.value or wanted not in root.written:
+            return None
+        chain: dict[View, ir.Value] = {}
+        value = root.written[wanted]
+        while value != root.value:
+            view = self.graph.view_of(value)
+            if view in self.known[id(root)]:
+                break
             owner = defining(value)
-            assert owner is not None
-            attribute = owner.attributes["values"]
-            if isinstance(attribute, ir.DenseElementsAttr):
-                return rearranged_constant(attribute, view)
-        current = view.source
-        for kind, numbers in view.steps():
+            if owner is None or not owner.is_before_in_block(reader):
+                return None
+            chain[view] = value
+            value = owner.operands[0]
+        return chain
+
+    def _constant(self, root: Root, wanted: View) -> ir.Value:
+        owner = defining(root.value)
+        assert owner is not None
+        attribute = owner.attributes["values"]
+        assert isinstance(attribute, ir.DenseElementsAttr)
+        return rearranged_constant(attribute, wanted)
+
+    def _write(self, root: Root, start: View, steps: Iterable[tuple[str, Shape]]) -> None:
+        """Write transposes and reshapes, and keep each result for others to start from."""
+        known = self.known[id(root)]
+        view, value = start, known[start]
+        for kind, numbers in steps:
             if kind == "transpose":
-                current = tuple(current[axis] for axis in numbers)
+                step = transpose(view.target, numbers)
                 attributes: dict[str, ir.Attribute] = {"perms": ir.DenseI32ArrayAttr.get(list(numbers))}
                 operands = [value]
             else:
-                current = numbers
+                step = reshape(view.target, numbers)
                 attributes = {}
                 operands = [value, const_shape(numbers)]
-            kind_of_result = tensor(current, element_type(value))
-            value = ir.Operation.create(f"tosa.{kind}", [kind_of_result], operands, attributes).result
-        return value
+            after = view.then(step)
+            assert after is not None
+            value = create(f"tosa.{kind}", tensor(step.target, element_type(value)), operands, attributes)
+            view = after
+            known[view] = value
 
 
 @register
