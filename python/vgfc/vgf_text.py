@@ -5,6 +5,7 @@ Numbers are the file's own: `@3` is entry 3 of the resource table, `%61` the id 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 
 import ml_dtypes  # noqa: F401 - makes bfloat16 and fp8 names that numpy.dtype knows
@@ -58,11 +59,13 @@ def constant_values(file: VgfFile, number: int) -> np.ndarray[tuple[int], np.dty
 
 
 def describe_values(values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> str:
-    """One value where all are the same, else the first few."""
+    """One value where all are the same, else the first few, with a checksum where that is not all of them."""
     if values.size and (values == values[0]).all():
         return f"all {_number(values[0])}"
     shown = ", ".join(_number(value) for value in values[:SHOWN_VALUES])
-    return f"[{shown}{', ...' if values.size > SHOWN_VALUES else ''}]"
+    if values.size <= SHOWN_VALUES:
+        return f"[{shown}]"
+    return f"[{shown}, ...] crc32 {zlib.crc32(np.ascontiguousarray(values).view(np.uint8)):08x}"
 
 
 def _number(value: object) -> str:

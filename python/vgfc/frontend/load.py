@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch_mlir import ir
 
-from vgfc.diagnostics import CompileError
+from vgfc.diagnostics import CompileError, source_line
 from vgfc.dialect import make_context
 from vgfc.files import read_bytes
 
@@ -45,7 +45,8 @@ def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
         raise CompileError(f"'{name}': expected MLIR text or bytecode, found other bytes") from None
     except ir.MLIRError as error:
         first = error.error_diagnostics[0] if error.error_diagnostics else None
-        where = str(first.location).removeprefix("loc(").removesuffix(")").replace('"-"', name) if first else name
+        source = source_line(first.location) if first else None
+        where = str(source).replace("-:", f"{name}:", 1) if source and source.file == "-" else str(source or name)
         raise CompileError(f"{where}: {first.message if first else 'the module cannot be parsed'}") from None
 
 
