@@ -83,6 +83,7 @@ SHORTEN = [
 
 # What TOSA may say but a VGF may not hold. Results are separated last: simplifying would take the copies away again.
 LEGALIZE = [
+    "vgf-merge-axes",
     "vgf-split-concats",
     "vgf-separate-results",
 ]
@@ -92,6 +93,14 @@ PARTITION = [
     "vgf-form-segments",
     "vgf-outline-segments",
     "vgf-check-segments",
+]
+
+# Orders first: what lies between segments depends on the order in which they run. Nothing after this moves an operator.
+MEMORY = [
+    "vgf-share-constants",
+    "vgf-schedule",
+    "vgf-plan-memory",
+    "vgf-check-memory",
 ]
 
 LOWER = [
@@ -133,8 +142,8 @@ PIPELINES: dict[str, Callable[[], str]] = {
     "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
     "tosa-simplify": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN]),
     "tosa-quantize": lambda: _text(QUANTIZE),
-    "tosa-optimize": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION]),
-    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *LOWER]),
+    "tosa-optimize": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY]),
+    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY, *LOWER]),
     "tosa-lower": lambda: _text(LOWER),
     "host-to-llvm": lambda: _text(HOST_TO_LLVM),
 }

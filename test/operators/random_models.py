@@ -73,8 +73,8 @@ class State:
     shapes: list[Shape]
     exact: list[bool]
 
-    def pick(self, fits: Callable[[Shape], bool] = lambda shape: True, exact: bool = False) -> int | None:
-        """A value that fits, None when there is none; late ones are likelier."""
+    def pick(self, fits: Callable[[Shape], bool] = bool, exact: bool = False) -> int | None:
+        """A value that fits (by default: that has axes), None when there is none; late ones are likelier."""
         found = [index for index, shape in enumerate(self.shapes) if fits(shape) and (self.exact[index] or not exact)]
         return self.draw(st.sampled_from(found + found[-3:] * 2)) if found else None
 
@@ -131,7 +131,7 @@ def one_of(table: dict[str, Callable[[torch.Tensor], torch.Tensor]], from_exact:
     """A maker for an operator of one operand."""
 
     def maker(state: State) -> Made:
-        index = state.pick(exact=from_exact)
+        index = state.pick(lambda shape: True, exact=from_exact)
         name = state.draw(st.sampled_from(sorted(table)))
         return None if index is None else (name, table[name], (index,))
 
@@ -157,7 +157,7 @@ BINARY: dict[str, Callable[..., torch.Tensor]] = {
 
 @exact
 def binary(state: State) -> Made:
-    left = state.pick()
+    left = state.pick(lambda shape: True)
     assert left is not None
     right = state.pick(lambda shape: broadcastable(shape, state.shapes[left]))
     name = state.draw(st.sampled_from(sorted(BINARY)))
@@ -166,7 +166,7 @@ def binary(state: State) -> Made:
 
 @rounded
 def division(state: State) -> Made:
-    left = state.pick()
+    left = state.pick(lambda shape: True)
     assert left is not None
     right = state.pick(lambda shape: broadcastable(shape, state.shapes[left]))
     return None if right is None else ("div", lambda x, y: x / (y.abs() + 0.5), (left, right))
@@ -178,7 +178,8 @@ def division(state: State) -> Made:
 @exact
 def permute(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     order = state.draw(st.permutations(range(len(state.shapes[index]))))
     return f"permute{order}", lambda x: x.permute(order), (index,)
 
@@ -186,7 +187,8 @@ def permute(state: State) -> Made:
 @exact
 def reshape(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     count = math.prod(state.shapes[index])
     target = []
     for _ in range(state.draw(st.integers(0, 3))):
@@ -209,7 +211,8 @@ def unsqueeze(state: State) -> Made:
 @exact
 def take_slice(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     axis = state.axis(index)
     extent = state.shapes[index][axis]
     start = state.draw(st.integers(0, extent - 1))
@@ -239,7 +242,8 @@ def select(state: State) -> Made:
 @exact
 def join(state: State) -> Made:
     first = state.pick()
-    assert first is not None
+    if first is None:
+        return None
     axis = state.axis(first) % len(state.shapes[first])
     shape = state.shapes[first]
 
@@ -267,7 +271,8 @@ def pad(state: State) -> Made:
 @exact
 def flip_or_roll(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     axis, amount = state.axis(index), state.draw(st.integers(-2, 3))
     if state.draw(st.booleans()):
         return f"flip[{axis}]", lambda x: x.flip(axis), (index,)
@@ -276,7 +281,7 @@ def flip_or_roll(state: State) -> Made:
 
 @exact
 def repeat(state: State) -> Made:
-    index = state.pick(lambda shape: math.prod(shape) < LARGEST / 4)
+    index = state.pick(lambda shape: bool(shape) and math.prod(shape) < LARGEST / 4)
     if index is None:
         return None
     if state.draw(st.booleans()):
@@ -301,7 +306,8 @@ def pixels(state: State) -> Made:
 @exact
 def extreme(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     name, axis, keep = state.draw(st.sampled_from(["amax", "amin"])), state.axis(index), state.draw(st.booleans())
     function = getattr(torch, name)
     return f"{name}[{axis}]", lambda x: function(x, axis, keepdim=keep), (index,)
@@ -310,7 +316,8 @@ def extreme(state: State) -> Made:
 @exact
 def place(state: State) -> Made:
     index = state.pick(exact=True)
-    assert index is not None
+    if index is None:
+        return None
     axis = state.axis(index)
     name = state.draw(st.sampled_from(["argmax", "argmin"]))
     function = getattr(torch, name)
@@ -320,7 +327,8 @@ def place(state: State) -> Made:
 @rounded
 def reduction(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     name = state.draw(st.sampled_from(["sum", "mean", "var", "logsumexp", "norm", "softmax", "log_softmax", "cumsum"]))
     axis, keep = state.axis(index), state.draw(st.booleans())
     if name == "norm":
@@ -339,7 +347,8 @@ def reduction(state: State) -> Made:
 @rounded
 def linear(state: State) -> Made:
     index = state.pick()
-    assert index is not None
+    if index is None:
+        return None
     outputs, bias = state.draw(st.integers(1, 5)), state.draw(st.booleans())
     return f"linear[{outputs}, {bias}]", nn.Linear(state.shapes[index][-1], outputs, bias), (index,)
 
@@ -381,7 +390,7 @@ def convolution(state: State) -> Made:
 @rounded
 def norm(state: State) -> Made:
     kind = state.draw(st.sampled_from(["layer", "group", "batch", "rms"]))
-    index = state.pick(lambda shape: len(shape) >= 3 if kind in ("group", "batch") else True)
+    index = state.pick(lambda shape: len(shape) >= (3 if kind in ("group", "batch") else 1))
     if index is None:
         return None
     shape = state.shapes[index]
