@@ -18,9 +18,9 @@ func.func @transposed(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x5x4xf32> {
 
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%x: tensor<24xf32>) -> tensor<24xf32> {
-  // CHECK: %[[C:.+]] = "tosa.const"() <{values = dense<{{.+}}> : tensor<1x3x1xf32>}>
   // CHECK: %[[X:.+]] = tosa.reshape %arg0
   // CHECK-SAME: -> tensor<2x3x4xf32>
+  // CHECK: %[[C:.+]] = "tosa.const"() <{values = dense<{{.+}}> : tensor<1x3x1xf32>}>
   // CHECK: tosa.add %[[X]], %[[C]]
   // CHECK-NOT: tensor<2x3x2x2xf32>
   %s = tosa.const_shape {values = dense<[2, 3, 2, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
