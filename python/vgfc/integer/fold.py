@@ -35,6 +35,7 @@ from vgfc.integer.forms import (
 )
 from vgfc.integer.numerics import RANGES, Array, interpolate, quantize, table_codes
 from vgfc.ir import (
+    const_shape,
     constant,
     constant_value,
     defining,
@@ -50,6 +51,7 @@ from vgfc.ir import (
 
 PLAIN_MOVES = ("tosa.reshape", "tosa.transpose", "tosa.slice", "tosa.reverse", "tosa.tile")
 MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
+RESIZE_LIMIT = 256  # of a resize's numerators here; TOSA allows 2^11
 MULTIPLIER_LIMIT = 2**15 - 1
 FINE_BITS = 14  # how much finer than a tensor's reach a common scale has to be
 
@@ -561,9 +563,9 @@ def to_32(form: Form, op: ir.Operation) -> Form:
 
 def aligned(left: Form, right: Form, op: ir.Operation) -> tuple[Form, Form]:
     """Two forms in 32 bits with one scale (up to its sign), whose sum fits."""
-    if left.axis == right.axis and np.array_equal(np.abs(left.scale), np.abs(right.scale)):
-        if left.reach + right.reach < 2**31:
-            return widened(left, op), widened(right, op)
+    same = left.axis == right.axis and np.array_equal(np.abs(left.scale), np.abs(right.scale))
+    if same and left.reach + right.reach < 2**31:
+        return widened(left, op), widened(right, op)
     for base, other, is_left in ((left, right, True), (right, left, False)):
         moved = onto(base, other, op)
         if moved is not None:
@@ -857,15 +859,30 @@ def resize_form(folder: Folder, op: ir.Operation) -> Form:
     form = folder.form(op.operands[0])
     if form.element not in ("i8", "i16") or not form.is_per_tensor:
         raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
+    name = form.element
+    sizes = [list(shape_value(operand) or ()) for operand in op.operands[1:4]]
     if "NEAREST" in str(op.attributes["mode"]):
-        kind, factor = tensor(shape(op.result), element_type(form.value)), 1
+        factor = 1
     else:
-        scales = shape_value(op.operands[1])
-        assert scales is not None, "the scale of a resize is a constant shape"
-        factor = scales[0] * scales[2]
-        kind = tensor(shape(op.result), element_of("i32" if form.element == "i8" else "i48"))
-    value = build.operation(op.name, kind, [form.value, *list(op.operands)[1:]], attributes_of(op))
+        if form.element == "i8" and not is_quantized_next(op):
+            # Multiplying numerator and denominator changes nothing but how fine the sums are, which an addition needs.
+            finer = RESIZE_LIMIT // max(sizes[0][0], sizes[0][2])
+            sizes = [[size * finer for size in group] for group in sizes] if finer > 1 else sizes
+        factor = sizes[0][0] * sizes[0][2]
+        name = "i32" if form.element == "i8" else "i48"
+    kind = tensor(shape(op.result), element_of(name))
+    operands = [form.value, *(const_shape(group) for group in sizes)]
+    value = build.operation(op.name, kind, operands, attributes_of(op))
     return Form(value, form.scale / factor, -1, form.zero_point * factor, form.low * factor, form.high * factor)
+
+
+def is_quantized_next(op: ir.Operation) -> bool:
+    """Whether nothing but quantizes reads the result, past what only moves data."""
+    for use in op.result.uses:
+        reader = use.owner.operation
+        if reader.name != "vgf.quantize" and not (reader.name in PLAIN_MOVES and is_quantized_next(reader)):
+            return False
+    return True
 
 
 # Data movement

@@ -35,10 +35,7 @@ def quantize(
     samples = [sample if isinstance(sample, tuple | list) else (sample,) for sample in calibration_inputs]
     if not samples:
         raise CompileError("quantisation needs at least one calibration input, found none")
-    if isinstance(config, VgfQuantizer):
-        quantizer = config
-    else:
-        quantizer = VgfQuantizer().set_global(configuration(config))
+    quantizer = config if isinstance(config, VgfQuantizer) else VgfQuantizer().set_global(configuration(config))
     for path, override in (modules or {}).items():
         quantizer.set_module_name(path, None if override is None else configuration(override))
     if isinstance(model, torch.nn.Module):

@@ -39,19 +39,21 @@ REORDERS = _aten(
     "movedim.intlist swapaxes.default dropout.default"
 )
 JOINS = _aten("cat.default stack.default concat.default hstack.default vstack.default")
+BILINEAR = _aten("upsample_bilinear2d.vec upsample_bilinear2d.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
 SAME_SCALE = _aten(
     "avg_pool2d.default avg_pool1d.default upsample_bilinear2d.vec upsample_bilinear2d.default amax.default amin.default "
     "maximum.default minimum.default where.self"
 )
 UNARY = _aten(
-    "sigmoid.default sigmoid_.default tanh.default tanh_.default gelu.default silu.default silu_.default mish.default "
-    "hardsigmoid.default hardswish.default hardswish_.default leaky_relu.default leaky_relu_.default elu.default elu_.default "
-    "celu.default selu.default softplus.default logsigmoid.default log_sigmoid.default exp.default exp2.default expm1.default "
-    "log.default log2.default log10.default log1p.default sqrt.default rsqrt.default reciprocal.default abs.default neg.default "
-    "sin.default cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default asinh.default "
-    "acosh.default atanh.default erf.default erfc.default erfinv.default logit.default sign.default floor.default ceil.default "
-    "round.default trunc.default square.default pow.Tensor_Scalar pow.Scalar remainder.Scalar"
+    "sigmoid.default sigmoid_.default tanh.default tanh_.default gelu.default silu.default silu_.default "
+    "mish.default hardsigmoid.default hardswish.default hardswish_.default leaky_relu.default leaky_relu_.default "
+    "elu.default elu_.default celu.default selu.default softplus.default logsigmoid.default log_sigmoid.default "
+    "exp.default exp2.default expm1.default log.default log2.default log10.default log1p.default sqrt.default "
+    "rsqrt.default reciprocal.default abs.default neg.default sin.default cos.default tan.default asin.default "
+    "acos.default atan.default sinh.default cosh.default asinh.default acosh.default atanh.default erf.default "
+    "erfc.default erfinv.default logit.default sign.default floor.default ceil.default round.default trunc.default "
+    "square.default pow.Tensor_Scalar pow.Scalar remainder.Scalar "
 )
 BINARY = _aten(
     "add.Tensor add.Scalar add_.Tensor sub.Tensor sub.Scalar rsub.Scalar mul.Tensor mul.Scalar mul_.Tensor div.Tensor "

@@ -9,6 +9,7 @@ operators on one tensor is quantised at its end, since it becomes one table.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -27,6 +28,7 @@ from torchao.quantization.pt2e.quantizer.quantizer import (
 
 from vgfc.quantizer.configuration import QuantizationConfig
 from vgfc.quantizer.operators import (
+    BILINEAR,
     CLAMPS,
     COMPUTE,
     ELEMENTWISE,
@@ -159,6 +161,7 @@ class _Annotation:
         self.outputs: dict[Node, QuantizationConfig] = {}
         self.leaders: dict[Node, Node] = {}
         self.roots: dict[Node, Node | None] = {}
+        self.symmetric: set[Node] = set()
 
     def run(self) -> None:
         for node in self.nodes:
@@ -206,7 +209,18 @@ class _Annotation:
             return reads in ("aten.softmax.int", "aten._softmax.default") and config.name != "int16x8"
         if name in ("aten.add.Tensor", "aten.sub.Tensor"):
             return reads in CLAMPS and user.args[0] is node
+        if name in BILINEAR and reads in ("aten.add.Tensor", "aten.sub.Tensor") and _plain_sum(user):
+            return self.make_symmetric(node)
         return False
+
+    def make_symmetric(self, node: Node) -> bool:
+        """Give the tensor that a bilinear resize reads the zero point 0, so that its wide sums can be added as they are."""
+        source = node.args[0]
+        assert isinstance(source, Node), "a resize reads a tensor"
+        if source not in self.outputs or len(source.users) != 1 or source.op == "placeholder":
+            return False
+        self.symmetric.add(source)
+        return True
 
     def reader(self, node: Node) -> Node | None:
         """The one node that reads this node's result, past what only reorders axes."""
@@ -341,7 +355,11 @@ class _Annotation:
         output: QuantizationSpecBase | None = None
         if node in self.outputs:
             leader = self.leader(node)
-            output = self.outputs[node].activation if leader is node else SharedQuantizationSpec(leader)
+            output = SharedQuantizationSpec(leader)
+            if leader is node:
+                output = self.outputs[node].activation
+                if node in self.symmetric:
+                    output = dataclasses.replace(output, qscheme=torch.per_tensor_symmetric)
         node.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(
             input_qspec_map=dict(self.inputs.get(node, {})), output_qspec=output, _annotated=True
         )
@@ -362,7 +380,5 @@ def _product_of_scales(observers: list[Any]) -> tuple[torch.Tensor, torch.Tensor
 def _weight_spec(name: str, config: QuantizationConfig) -> QuantizationSpecBase:
     spec = config.weight
     if spec.ch_axis is not None and "transpose" in name:
-        import dataclasses
-
         return dataclasses.replace(spec, ch_axis=1)  # a transposed convolution's weight is input x output x kernel
     return spec
