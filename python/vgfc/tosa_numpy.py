@@ -56,7 +56,8 @@ def round_to(values: Array, wanted: Any) -> Array:
     if kind.itemsize >= 4 or kind == np.float16:
         return values.astype(kind)
     # ml_dtypes goes through f32; rounding to odd on the way there keeps the second rounding right.
-    single = values.astype(np.float32)
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
     bits = single.view(np.uint32)
     back = single.astype(np.float64)
     inexact = np.isfinite(values) & np.isfinite(single) & (back != values) & ((bits & 1) == 0)
@@ -360,6 +361,8 @@ def _convolution(op: ir.Operation, a: list[Array]) -> Array:
     values, weight, bias = (_wide(operand) for operand in a[:3])
     if not _float(a[0]):
         values, weight = values - int(a[3].reshape(-1)[0]), weight - int(a[4].reshape(-1)[0])
+    if any(pad) and not np.isfinite(weight).all():
+        raise UndefinedResultError  # padding takes no part in the sum, and here it would as 0 * infinity
     values = np.pad(values, ((0, 0), (pad[0], pad[1]), (pad[2], pad[3]), (0, 0)))
     if op.name == "tosa.conv2d":
         windows = _windows(values, weight.shape[1:3], stride, dilation)
