@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from vgfc.diagnostics import CompileError
+from vgfc.emit.constants import with_constants
 from vgfc.files import Piece, read_bytes, write_atomically
 from vgfc.interface import Port
+from vgfc.vgf_file import decode
 
 FORMAT = "vgfc-bundle"
 VERSION = 1
@@ -56,6 +58,11 @@ class BuiltPart:
         return self.pieces[0] if len(self.pieces) == 1 and isinstance(self.pieces[0], bytes) else b"".join(self.pieces)
 
     @property
+    def tables(self) -> bytes:
+        """A VGF file without the values of its constants: what it says of them stands in its resource table."""
+        return b"".join(with_constants(bytes(self.pieces[0]), []))
+
+    @property
     def size_bytes(self) -> int:
         """The bytes of the file, counted."""
         return sum(len(piece) for piece in self.pieces)
@@ -76,6 +83,35 @@ class Bundle:
     def is_one_file(self) -> bool:
         """Whether a single VGF file holds the whole program."""
         return len(self.parts) == 1 and self.parts[0].kind == "vgf" and not self.parts[0].push_constants
+
+
+def of_vgf(content: bytes) -> Bundle:
+    """A VGF file as a bundle of one part; its ports are those of the file. Raises CompileError for a damaged file."""
+    file = decode(content)
+    slots = (*file.inputs, *file.outputs)
+    values = tuple(Value(file.resources[slot.resource].shape, file.resources[slot.resource].dtype) for slot in slots)
+    numbers = tuple(range(len(slots)))
+    inputs, outputs = numbers[: len(file.inputs)], numbers[len(file.inputs) :]
+
+    def ports(word: str, names: Sequence[str], own: tuple[int, ...]) -> tuple[Port, ...]:
+        return tuple(
+            Port(
+                name=names[index] if index < len(names) else f"{word}_{index}",
+                shape=values[number].shape,
+                dtype=values[number].dtype,
+                file_shape=values[number].shape,
+                file_dtype=values[number].dtype,
+            )
+            for index, number in enumerate(own)
+        )
+
+    input_ports, output_ports = ports("input", file.input_names, inputs), ports("output", file.output_names, outputs)
+    return Bundle(values, inputs, outputs, (BuiltPart("vgf", (content,), inputs, outputs),), input_ports, output_ports)
+
+
+def load(path: str | os.PathLike[str]) -> Bundle:
+    """The program at a path: a VGF file or a bundle's folder; raises CompileError for anything else."""
+    return read(path) if Path(path).is_dir() else of_vgf(read_bytes(path))
 
 
 def _port_entry(port: Port, value: int) -> dict[str, Any]:

@@ -21,11 +21,10 @@ from vgfc.interface import Port, ports
 from vgfc.parts import Part
 from vgfc.report import Report, StepRecord, count_operators
 from vgfc.report.explain import explain, segment_kinds
-from vgfc.report.graph import graph_of
-from vgfc.report.memory import MemoryReport, memory_of
-from vgfc.vgf_file import decode
+from vgfc.vgf_file import Resource, decode
 
 if TYPE_CHECKING:
+    from vgfc.report.memory import MemoryReport
     from vgfc.runtime.parts import PartsProgram
 
 Array = np.ndarray[Any, Any]
@@ -161,15 +160,15 @@ class Program:
 
     def report(self) -> Report:
         """Operators, segments, sizes and times; see `vgfc.report.Report`."""
-        files = [decode(part.content) for part in self.bundle.parts if part.kind == "vgf"]
+        from vgfc.report.graph import graph_of
+        from vgfc.report.memory import memory_of
+
+        files = [decode(part.tables) for part in self.bundle.parts if part.kind == "vgf"]
         graph = graph_of(self.module)
         input_bytes = sum(_size(port) for port in self.all_inputs)
         output_bytes = sum(_size(port) for port in self.all_outputs)
         between = [
-            (
-                None if resource.alias_group is None else (number, resource.alias_group),
-                prod(resource.shape) * np.dtype(resource.dtype).itemsize,
-            )
+            (None if resource.alias_group is None else (number, resource.alias_group), _resource_bytes(resource))
             for number, file in enumerate(files)
             for resource in file.resources
             if resource.category == "INTERMEDIATE"
@@ -177,7 +176,12 @@ class Program:
         return Report(
             operators=dict(count_operators(self.module)),
             segments=segment_kinds(self.module),
-            constant_bytes=sum(len(constant.data) for file in files for constant in file.constants),
+            constant_bytes=sum(
+                _resource_bytes(resource)
+                for file in files
+                for resource in file.resources
+                if resource.category == "CONSTANT"
+            ),
             vgf_bytes=sum(part.size_bytes for part in self.bundle.parts if part.kind == "vgf"),
             input_bytes=input_bytes,
             output_bytes=output_bytes,
@@ -197,6 +201,10 @@ class Program:
     def _repr_html_(self) -> str:
         """What a notebook shows: the report's page."""
         return self.report()._repr_html_()
+
+
+def _resource_bytes(resource: Resource) -> int:
+    return prod(resource.shape) * np.dtype(resource.dtype).itemsize
 
 
 def _size(port: Port) -> int:

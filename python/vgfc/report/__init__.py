@@ -6,14 +6,18 @@ import json
 import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from torch_mlir import ir
 
 from vgfc import ir as helpers
 from vgfc.passmanager import Instrumentation, Step
-from vgfc.report.graph import ProgramGraph
-from vgfc.report.memory import MemoryReport
+
+if TYPE_CHECKING:
+    from vgfc.report.graph import ProgramGraph
+    from vgfc.report.memory import MemoryReport
 
 NOT_COUNTED = {"tosa.const", "tosa.const_shape", "func.return", "func.call", "tosa.yield"}
 
@@ -56,6 +60,11 @@ TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,]*)\],(\w+)>")
 CONSTANTS = frozenset({"tosa.const", "torch.vtensor.literal", "ml_program.global"})
 
 
+@cache
+def _is_counted(name: str) -> bool:
+    return COUNTED.match(name) is not None and name not in NOT_COUNTED
+
+
 @dataclass
 class StepRecorder(Instrumentation):
     """Records every step of a run."""
@@ -67,7 +76,7 @@ class StepRecorder(Instrumentation):
         kinds: Counter[str] = Counter()
         constants: dict[ir.Attribute, int] = {}
         value_bytes = self._count(module.operation, kinds, constants)
-        operators = sum(count_operators(module).values())
+        operators = sum(count for name, count in kinds.items() if name.startswith("tosa."))
         named = {name.removeprefix("tosa."): count for name, count in kinds.most_common()}
         self.records.append(StepRecord(step.text, seconds, operators, named, sum(constants.values()), value_bytes))
 
@@ -82,20 +91,22 @@ class StepRecorder(Instrumentation):
                         attribute = op.attributes["values" if name == "tosa.const" else "value"]
                         kind = op.results[0].type if len(op.results) else ir.TypeAttr(op.attributes["type"]).value
                         constants[attribute] = self._size(kind)
-                    elif COUNTED.match(name) and name not in NOT_COUNTED:
+                    elif _is_counted(name):
                         kinds[
                             str(ir.StringAttr(op.attributes["name"]).value) if name == "torch.operator" else name
                         ] += 1
-                        value_bytes += sum(self._size(result.type) for result in op.results)
+                        for result in op.results:
+                            value_bytes += self._size(result.type)
                     if len(op.regions):
                         value_bytes += self._count(op, kinds, constants)
         return value_bytes
 
     def _size(self, kind: ir.Type) -> int:
         """Bytes of a tensor type of any dialect; 0 for what is no tensor of known shape."""
-        if kind not in self._sizes:
-            self._sizes[kind] = _type_bytes(kind)
-        return self._sizes[kind]
+        found = self._sizes.get(kind)
+        if found is None:
+            found = self._sizes[kind] = _type_bytes(kind)
+        return found
 
 
 def _type_bytes(kind: ir.Type) -> int:
@@ -151,6 +162,15 @@ class Report:
         """TOSA operators in all segments, constants not counted."""
         return sum(self.operators.values())
 
+    def explain(self) -> str:
+        """Every operator that is in no graph: its source line, what runs it, the reason, and what would change it."""
+        return "\n".join(str(outside) for outside in self.not_in_graph) or "every operator is in a graph"
+
+    def _outside_line(self) -> list[str]:
+        kinds = Counter(outside.kind for outside in self.not_in_graph)
+        found = ", ".join(f"{count} on {'the host' if kind == 'host' else 'shaders'}" for kind, count in kinds.items())
+        return [f"elsewhere   {found} (--explain says why)"] if found else []
+
     def to_json(self) -> str:
         """The report as one JSON object."""
         shown = {
@@ -187,6 +207,6 @@ class Report:
                 f"sessions    {self.memory.session_bytes} bytes",
                 f"file        {self.vgf_bytes} bytes",
                 f"io          {self.input_bytes} bytes in, {self.output_bytes} bytes out",
-                *(["", *(str(outside) for outside in self.not_in_graph)] if self.not_in_graph else []),
+                *self._outside_line(),
             ]
         )
