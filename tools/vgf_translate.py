@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
+from vgfc.command_line import add_output_options, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.files import read_bytes, write_atomically
@@ -43,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--emit-bytecode", action="store_true", help="write MLIR as bytecode instead of text")
     result.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     result.add_argument("--mlir-elide-elementsattrs-if-larger", type=int, metavar="N", help="elide larger constants")
+    add_output_options(result, "say on standard error what was written, as JSON")
     return result
 
 
@@ -129,7 +132,7 @@ TRANSLATIONS: dict[str, Callable[[bytes, argparse.Namespace], bytes]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
-    arguments = parser().parse_args(argv)
+    arguments = parse_arguments(parser(), argv)
     try:
         result = TRANSLATIONS[arguments.translation](read_bytes(arguments.input), arguments)
         write_atomically(arguments.output, result)
@@ -139,6 +142,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f"{name}{text[1:]}" if error.source is not None and error.source.file == "-" else text
         print(f"vgf-translate: {error}" if error.source is None else place, file=sys.stderr)
         return 1
+    if arguments.json:
+        said = {"translation": arguments.translation, "output": arguments.output, "bytes": len(result)}
+        print(json.dumps(said), file=sys.stderr)
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vgfc.passmanager import Instrumentation, Step
@@ -21,6 +21,11 @@ def add_output_options(parser: argparse.ArgumentParser, json_help: str) -> None:
     """Add --json and --quiet, which every command has."""
     parser.add_argument("--json", action="store_true", help=json_help)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def complete_with(argument: argparse.Action, completer: Callable[..., list[str]]) -> None:
+    """Let a shell complete the values of an argument with what `completer` (given `prefix`) returns."""
+    argument.completer = completer  # type: ignore[attr-defined] # argcomplete's protocol
 
 
 def parse_arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:

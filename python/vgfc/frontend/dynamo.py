@@ -1,7 +1,8 @@
 """`torch.compile(model, backend="vgf")`: graphs become VGF programs, what cannot be compiled runs in eager PyTorch.
 
 Dynamo's graphs come here through AOTAutograd, as pure graphs of ATen operators: writes to inputs and results that are views
-of inputs are PyTorch's business and stay right. A program is made at the first call with new input shapes. Weights are
+of inputs are PyTorch's business and stay right. Where there are none, the program is made from Dynamo's own graph, whose
+operators are larger (an attention, an upsampling). A program is made at the first call with new input shapes. Weights are
 constants of the program; when one changes, the program is made again. Calls that record gradients run in eager PyTorch.
 
 Options, as in `torch.compile(model, backend="vgf", options={"device": "reference"})`:
@@ -24,6 +25,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.schemas import OutputType
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -77,7 +79,9 @@ def vgf_backend(
         context = TracingContext.try_get()
         metadata = context.fw_metadata if context is not None else None
         static = set(metadata.static_input_indices) if metadata is not None else set()
-        return _Region(graph, [index in static for index in range(len(inputs))], chosen, splits=True)
+        is_static = [index in static for index in range(len(inputs))]
+        larger = graph_module if metadata is not None and is_interchangeable(graph_module, inputs, metadata) else None
+        return _Region(graph, is_static, chosen, splits=True, larger=larger)
 
     def keep_eager(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         return make_boxed_func(graph)
@@ -93,6 +97,22 @@ def vgf_backend(
     )
     compiled: Callable[..., Any] = backend(graph_module, example_inputs)
     return compiled
+
+
+def is_interchangeable(dynamo_graph: GraphModule, inputs: Sequence[Any], metadata: Any) -> bool:
+    """Whether Dynamo's graph takes and gives what AOTAutograd's does: the same inputs, none written to, all results new."""
+    if metadata.mutated_inp_runtime_indices or metadata.num_intermediate_bases:
+        return False
+    if any(info.output_type is not OutputType.non_alias for info in metadata.output_info):
+        return False
+    examples = [node.meta.get("example_value") for node in dynamo_graph.graph.nodes if node.op == "placeholder"]
+    return len(examples) == len(inputs) and all(map(_same_type, examples, inputs))
+
+
+def _same_type(first: Any, second: Any) -> bool:
+    if not isinstance(first, torch.Tensor) or not isinstance(second, torch.Tensor):
+        return type(first) is type(second)
+    return first.shape == second.shape and first.dtype == second.dtype
 
 
 class _Traced(torch.nn.Module):
@@ -130,11 +150,22 @@ class _Specialization:
 
 
 class _Region(torch.nn.Module):
-    """A pure ATen graph; a program is made for every set of input shapes that it is called with."""
+    """A pure ATen graph; a program is made for every set of input shapes that it is called with.
 
-    def __init__(self, graph_module: GraphModule, static: Sequence[bool], options: Options, splits: bool) -> None:
+    `larger` is a graph of larger operators that computes the same, and `splits` says whether the graph may be split.
+    """
+
+    def __init__(
+        self,
+        graph_module: GraphModule,
+        static: Sequence[bool],
+        options: Options,
+        splits: bool,
+        larger: GraphModule | None = None,
+    ) -> None:
         super().__init__()
         self.graph_module = graph_module
+        self.larger = larger
         self.static = list(static)
         self.options = options
         self.splits = splits
@@ -168,7 +199,7 @@ class _Region(torch.nn.Module):
     def specialize(self, arguments: Sequence[Any], frozen: Sequence[bool]) -> Run:
         """What computes the region for these shapes and weights: a program, several with eager parts, or eager alone."""
         try:
-            return compile_region(self.graph_module, arguments, frozen, self.options)
+            return compile_region(self.larger or self.graph_module, arguments, frozen, self.options)
         except CompileError as error:
             if not self.options.fallback:
                 raise

@@ -13,6 +13,7 @@ import vgfc
 from benchmarks import browser, models
 from benchmarks.browser import Opened
 from vgfc.program import Program
+from vgfc.report.page import common_folder
 from vgfc.report.page import page as page_of
 from vgfc.runtime.vulkan import VulkanProgram
 
@@ -213,6 +214,14 @@ def test_text_that_looks_like_markup_stays_text(running: Any, tmp_path: Path) ->
     found = browser.opened(running, file)
     assert found.page.title() == title
     assert found.problems == []
+
+
+def test_source_lines_are_relative_to_the_folder_they_share() -> None:
+    assert common_folder(["/home/me/net/a.py:3", "/home/me/net/parts/b.py:4", "-:5"]) == "/home/me/net/"
+    assert common_folder(["/home/me/net.py:3", "/srv/other.py:4"]) == ""
+    assert common_folder(["-:1"]) == ""
+    text = page_of({"nodes": [{"source": "/home/me/a.py:3", "name": "/home/me/"}, {"source": None}]})
+    assert '"source":"a.py:3","name":"/home/me/"' in text and '"folder":"/home/me/"' in text
 
 
 def test_in_a_notebook_it_is_a_frame(running: Any, program: Program, tmp_path: Path) -> None:
