@@ -183,7 +183,7 @@ def _move_instructions(
         if low == high:
             continue
         try:
-            budget.step(1 + len(order) // 16)
+            budget.step(1 + len(order) // 2)
         except OutOfBudget:
             break
         target = generator.randrange(low, high)
