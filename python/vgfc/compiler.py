@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from vgfc.bundle import BuiltPart, Bundle, Value
 from vgfc.diagnostics import CompileError
 from vgfc.emit.vgf import emit_pieces, push_constants_of
 from vgfc.frontend.load import load, parse_mlir
-from vgfc.interface import dtype_name, ports
+from vgfc.interface import dtype_name, notes, ports
 from vgfc.ir import copy_module, element_type, shape
 from vgfc.parts import Part, Split, split
 from vgfc.passmanager import Instrumentation, parse_pipeline, run_steps
@@ -117,6 +118,8 @@ def _compile_module(module: ir.Module, import_seconds: float, instrumentations: 
     watchers = [recorder, *instrumentations]
     for stage in BEFORE_LOWERING:
         run_steps(parse_pipeline(PIPELINES[stage](), PIPELINES, module.context), module, watchers)
+    for note in notes(module):
+        warnings.warn(note, stacklevel=4)
     parted = split(module)
     emit_seconds = 0.0
     built = []

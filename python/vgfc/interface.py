@@ -37,6 +37,12 @@ class Port:
     initial: np.ndarray[Any, Any] | None = None
 
 
+def notes(module: ir.Module) -> list[str]:
+    """What a compiled module's user should know and cannot see, one sentence each (`vgf.notes`)."""
+    attributes = module.operation.attributes
+    return [str(ir.StringAttr(text).value) for text in attributes["vgf.notes"]] if "vgf.notes" in attributes else []
+
+
 def entry_function(module: ir.Module) -> func.FuncOp:
     """The model's entry; raises CompileError when the module has none, or several."""
     found = helpers.entry(module)

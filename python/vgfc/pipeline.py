@@ -28,6 +28,7 @@ CONVERT_TORCH = [
 
 # What our converters leave, torch-mlir takes apart; its parts go through ours, and the rest through torch-mlir's own.
 TORCH_TO_TOSA = [
+    "vgf-note-integer-ranges",
     *CONVERT_TORCH,
     "func.func(torch-decompose-complex-ops)",
     *CONVERT_TORCH,

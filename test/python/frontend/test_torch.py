@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,14 @@ def test_64_bit_constants_out_of_range_are_refused() -> None:
     assert "1099511627776" in refused(lambda i: i + torch.tensor([2**40]), torch.tensor([1]))
     assert "1099511627776" in refused(lambda i: i + 2**40, torch.tensor([1]))
     assert "1099511627776" in refused(lambda i: i < 2**40, torch.tensor([1]))
+
+
+def test_64_bit_results_that_may_not_fit_are_told() -> None:
+    with pytest.warns(UserWarning, match=r"test_torch.py:\d+: aten.mul.Tensor computes 64-bit integers in 32 bits"):
+        compiled(lambda i, j: i * j, torch.tensor([1]), torch.tensor([2]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        compiled(lambda x, i: (x.argmax(1) * 3 + 1, i.clamp(0, 9) * i.clamp(0, 9)), X, torch.tensor([1]))
 
 
 def test_bytes_and_booleans() -> None:
