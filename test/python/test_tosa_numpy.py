@@ -1,4 +1,4 @@
-"""The operators that constants are folded with, against Arm's reference model: every operator, in every type it is folded in."""
+"""The operators that constants are folded with, against Arm's reference model: each in every type it is folded in."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def const(name: str, kind: str, values: str) -> str:
 
 def dims(name: str, *numbers: int) -> str:
     count = len(numbers)
-    return f"  {name} = tosa.const_shape {{values = dense<{list(numbers)}> : tensor<{count}xindex>}} : () -> !tosa.shape<{count}>\n"
+    values = f"dense<{list(numbers)}> : tensor<{count}xindex>"
+    return f"  {name} = tosa.const_shape {{values = {values}}} : () -> !tosa.shape<{count}>\n"
 
 
 def elementwise() -> dict[str, str]:
