@@ -26,13 +26,32 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     result = argparse.ArgumentParser("vgf-compile", description=(__doc__ or "").split("\n\n")[0], epilog=EXAMPLE)
     result.add_argument("model", help="model.pt2, model.mlir, ... or package.module:callable")
-    result.add_argument("-o", dest="output", metavar="FILE", required=True, help="the VGF file to write")
+    result.add_argument(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        required=True,
+        help="the VGF file to write, or the folder for a program with host segments",
+    )
     result.add_argument(
         "--input-shape",
         metavar="NAME=1x3x224x224",
         action="append",
         default=[],
         help="the shape of an input whose dimensions are dynamic; once for each such input",
+    )
+    result.add_argument(
+        "--target", metavar="TEXT", help="what the device takes: TOSA-1.0+INT+FP+int16, a preset, a .toml file"
+    )
+    result.add_argument(
+        "--segment-of",
+        metavar="PATTERN:KIND,...",
+        default="",
+        help="what runs where, by module path, operator or place: 'decoder.*:host,resize:host,tail.*:graph/tail'",
+    )
+    result.add_argument("--require-full-graph", action="store_true", help="fail where an operator needs the host")
+    result.add_argument(
+        "--explain", action="store_true", help="print why operators are in no graph, and what would help"
     )
     result.add_argument("--report", metavar="FILE.html", help="write the report as a page to look at")
     result.add_argument("--memory-report", metavar="FILE.html", help="write what the program needs of memory as a page")
@@ -76,8 +95,16 @@ def run_tool(arguments: argparse.Namespace) -> Program:
     shapes = parse_shapes(arguments.input_shape)
     model, inputs = resolve(arguments.model)
     with Progress(not arguments.quiet) as progress:
-        program = compile_model(model, inputs, input_shapes=shapes or None, instrumentations=[progress])
-    write_atomically(arguments.output, program.vgf)
+        program = compile_model(
+            model,
+            inputs,
+            input_shapes=shapes or None,
+            target=arguments.target,
+            segment_of=arguments.segment_of,
+            require_full_graph=arguments.require_full_graph,
+            instrumentations=[progress],
+        )
+    program.save(arguments.output)
     if arguments.report:
         write_atomically(arguments.report, program.report().to_html(arguments.model).encode())
     if arguments.memory_report:
@@ -94,7 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"vgf-compile: {error}" if error.source is None else str(error), file=sys.stderr)
         return 1
     if not arguments.quiet:
-        print(program.report().to_json() if arguments.json else program.report())
+        report = program.report()
+        print(report.to_json() if arguments.json else report.explain() if arguments.explain else report)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""vgf-run: run a VGF file on the Vulkan device, and print time, device and memory."""
+"""vgf-run: run a VGF file, or a folder of VGF files and host segments, and print time, device and memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from vgfc.bundle import load
 from vgfc.command_line import Progress, add_output_options, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes, write_atomically
-from vgfc.runtime.vulkan import VulkanProgram
-from vgfc.vgf_file import VgfFile, decode
+from vgfc.interface import Port
+from vgfc.runtime.parts import PartsProgram
+from vgfc.vgf_file import decode
 
 EXAMPLE = "example: vgf-run model.vgf --input x.npy --output y.npy"
 
@@ -23,7 +25,7 @@ EXAMPLE = "example: vgf-run model.vgf --input x.npy --output y.npy"
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     result = argparse.ArgumentParser("vgf-run", description=(__doc__ or "").split("\n\n")[0], epilog=EXAMPLE)
-    result.add_argument("program", metavar="FILE.vgf", help="the program to run")
+    result.add_argument("program", metavar="PROGRAM", help="a VGF file, or the folder of a program with host segments")
     result.add_argument("--input", action="append", default=[], metavar="X.npy", help="an input; once each, in order")
     result.add_argument("--output", action="append", default=[], metavar="Y.npy", help="where an output goes, in order")
     result.add_argument("--random-inputs", type=int, metavar="SEED", help="random inputs instead of files")
@@ -43,57 +45,58 @@ def load_array(path: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def random_arrays(file: VgfFile, seed: int) -> list[np.ndarray[Any, Any]]:
-    """An array for each input of a file: normal for floating point, the whole range for integers of up to 16 bits."""
+def random_arrays(ports: Sequence[Port], seed: int) -> list[np.ndarray[Any, Any]]:
+    """An array for each input: normal for floating point, the whole range for integers of up to 16 bits."""
     generator = np.random.default_rng(seed)
     arrays = []
-    for slot in file.inputs:
-        resource = file.resources[slot.resource]
-        kind = np.dtype(resource.dtype)
+    for port in ports:
+        kind = np.dtype(port.dtype)
         if kind.kind in "iu":
             limits = np.iinfo(kind)
             low, high = (limits.min, limits.max) if kind.itemsize <= 2 else (0, 127)
-            arrays.append(generator.integers(low, high, resource.shape, dtype=kind, endpoint=True))
+            arrays.append(generator.integers(low, high, port.shape, dtype=kind, endpoint=True))
         elif kind.kind == "b":
-            arrays.append(generator.integers(0, 2, resource.shape).astype(kind))
+            arrays.append(generator.integers(0, 2, port.shape).astype(kind))
         else:
-            arrays.append(generator.standard_normal(resource.shape).astype(kind))
+            arrays.append(generator.standard_normal(port.shape).astype(kind))
     return arrays
 
 
 def run_tool(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run the program; returns the figures to print."""
-    content = read_bytes(arguments.program)
-    file = decode(content)
+    bundle = load(arguments.program)
+    ports = [port for port in bundle.input_ports if port.state is None]
     if arguments.random_inputs is not None:
-        inputs = random_arrays(file, arguments.random_inputs)
+        inputs = random_arrays(ports, arguments.random_inputs)
     else:
         inputs = [load_array(path) for path in arguments.input]
-    if len(inputs) != len(file.inputs):
-        names = ", ".join(file.input_names)
-        raise CompileError(f"'{arguments.program}' has {len(file.inputs)} inputs ({names}), found {len(inputs)} --input")
-    if len(arguments.output) > len(file.outputs):
-        raise CompileError(f"expected at most {len(file.outputs)} --output, found {len(arguments.output)}")
+    if len(inputs) != len(ports):
+        names = ", ".join(port.name for port in ports)
+        raise CompileError(f"'{arguments.program}' has {len(ports)} inputs ({names}), found {len(inputs)} --input")
+    outputs_wanted = sum(port.state is None for port in bundle.output_ports)
+    if len(arguments.output) > outputs_wanted:
+        raise CompileError(f"expected at most {outputs_wanted} --output, found {len(arguments.output)}")
     times = []
     outputs: list[np.ndarray[Any, Any]] = []
     repeats = max(1, arguments.repeat)
     with Progress(not (arguments.quiet or arguments.json), "making the device's pipelines") as progress:
-        program = VulkanProgram(content)
+        program = PartsProgram(bundle)
         for number in range(repeats):
             progress.show(f"running {number + 1} of {repeats}")
-            outputs = program.run(inputs)
+            outputs = program.call(inputs)
             times.append(program.run_seconds)
     for path, values in zip(arguments.output, outputs, strict=False):
         stream = io.BytesIO()
         np.save(stream, values)
         write_atomically(path, stream.getvalue())
+    files = [decode(part.content) for part in bundle.parts if part.kind == "vgf"]
     return {
         "device": program.device.name,
         "emulated": program.device.emulated,
         "load_seconds": program.load_seconds,
         "run_seconds": float(np.median(times)),
         "session_bytes": program.session_bytes,
-        "constant_bytes": sum(len(constant.data) for constant in file.constants),
+        "constant_bytes": sum(len(constant.data) for file in files for constant in file.constants),
     }
 
 

@@ -3,7 +3,7 @@
     %values, %indices = torch.aten.sort %x, %dim, %descending : ...
 becomes, between casts from and to the torch types,
     %0:2 = call @aten_sort_0(%1) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xi32>)
-    func.func private @aten_sort_0(...) attributes {vgf.host_function, vgf.reason = "..."} { ... linalg ... }
+    func.func private @aten_sort_0(...) attributes {vgf.host_function = "torch.aten.sort", ...} { ... linalg ... }
 
 The function's body comes from torch-mlir's lowering to linalg; it takes and gives what carries the torch values elsewhere, so
 64-bit integers come and go as i32. Operators that `vgfc.host_operators` does not list are left alone, as are those of 8-bit
@@ -124,7 +124,7 @@ def outline(op: ir.Operation, name: str, module: ir.Module) -> None:
     module.body.append(function)
     function.attributes["sym_name"] = ir.StringAttr.get(name)
     function.attributes["sym_visibility"] = ir.StringAttr.get("private")
-    function.attributes[HOST_FUNCTION] = ir.UnitAttr.get()
+    function.attributes[HOST_FUNCTION] = ir.StringAttr.get(operator_name(op))
     function.attributes[HOST_REASON] = ir.StringAttr.get(reason or f"{operator_name(op)} has no form in TOSA 1.0")
 
     def call(found: Call) -> list[ir.Value]:

@@ -26,11 +26,10 @@ from fnmatch import fnmatchcase
 from torch_mlir import ir
 from torch_mlir.dialects import func, tosa
 
-from vgfc.diagnostics import fail, module_path, source_line
+from vgfc.diagnostics import PassFailure, fail, module_path, source_line
 from vgfc.ir import const_shape, defining, operations, shape
 from vgfc.passmanager import Pass, PipelineError, register
 from vgfc.segments import (
-    HOST_FUNCTION,
     HOST_REASON,
     KINDS,
     REQUIRE_FULL_GRAPH,
@@ -38,9 +37,11 @@ from vgfc.segments import (
     SEGMENT_NAME,
     SEGMENT_OF,
     function_of_call,
+    host_operator,
     is_constant,
     is_outlined,
     partitioned_entry,
+    shown_name,
     string,
     symbols_of,
 )
@@ -95,7 +96,7 @@ def natural_kind(op: ir.Operation, target: Target, symbols: Symbols) -> tuple[st
             raise fail(op, "is a shader, and the target has no compute segments")
         return "compute", None
     callee = function_of_call(op, symbols)
-    if callee is not None and HOST_FUNCTION in callee.attributes:
+    if callee is not None and host_operator(callee) is not None:
         return "host", string(callee.operation, HOST_REASON) or "it calls a function of the host"
     reason = graph_reason(op, target)
     return ("graph", None) if reason is None else ("host", reason)
@@ -156,7 +157,7 @@ class MarkSegments(Pass):
                 continue
             kind, name, reason = decide(op, target, rules, symbols)
             if kind == "host" and full_graph:
-                raise fail(op, f"would run on the host: {reason}")
+                raise PassFailure(f"'{shown_name(op, symbols)}' would run on the host: {reason}", op.location)
             op.attributes[SEGMENT] = ir.StringAttr.get(kind)
             if name is not None:
                 op.attributes[SEGMENT_NAME] = ir.StringAttr.get(name)

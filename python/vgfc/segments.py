@@ -19,7 +19,7 @@ SEGMENT = "vgf.segment"  # on an operation or a segment's function: one of KINDS
 SEGMENT_NAME = "vgf.segment_name"  # on an operation: those of different names share no segment
 SEGMENT_INDEX = "vgf.segment_index"  # on an operation: place of its segment in the dispatch order
 HOST_REASON = "vgf.reason"  # on an operation that the host runs, or a host function: why no graph can
-HOST_FUNCTION = "vgf.host_function"  # on a private function that is no segment: only the host can run a call of it
+HOST_FUNCTION = "vgf.host_function"  # on a private function that only the host can call: the operator that it is
 SEGMENT_OF = "vgf.segment_of"  # on the module: the user's wishes, as vgf-mark-segments takes them
 REQUIRE_FULL_GRAPH = "vgf.require_full_graph"  # on the module: the host is an error
 MAX_INLINE_ELEMENTS = 16  # what upstream's tosa-to-spirv-tosa-mark-graph-constants leaves in the SPIR-V
@@ -73,3 +73,16 @@ def is_outlined(module: ir.Module) -> bool:
 def string(op: ir.Operation, name: str) -> str | None:
     """The text of a string attribute, None where there is no such attribute."""
     return ir.StringAttr(op.attributes[name]).value if name in op.attributes else None
+
+
+def host_operator(function: func.FuncOp) -> str | None:
+    """The operator that a function of the host is, None for any other function."""
+    return string(function.operation, HOST_FUNCTION)
+
+
+def shown_name(op: ir.Operation, symbols: dict[str, func.FuncOp]) -> str:
+    """The operator as its user knows it: a shader's own name, the operator that a function of the host is."""
+    if op.name == "tosa.custom":
+        return string(op, "operator_name") or op.name
+    callee = function_of_call(op, symbols)
+    return (host_operator(callee) if callee is not None else None) or str(op.name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from torch_mlir import ir
+from torch_mlir.dialects import func
 
 from vgfc.diagnostics import module_path, source_line
 from vgfc.ir import functions, operations, segment_kind
 from vgfc.report import Outside
-from vgfc.segments import HOST_REASON, function_of_call, partitioned_entry, string, symbols_of
+from vgfc.segments import HOST_REASON, function_of_call, partitioned_entry, shown_name, string, symbols_of
 from vgfc.shaders import is_shader
 from vgfc.target import EXTENSIONS, LEVELS, PROFILES, Target, graph_reason, target_of
 
@@ -25,25 +26,25 @@ def segment_kinds(module: ir.Module) -> list[str]:
 
 def explain(module: ir.Module) -> list[Outside]:
     """Every operator of a partitioned module's compute and host segments, in order."""
-    target = target_of(module)
+    target, symbols = target_of(module), symbols_of(module)
     found = []
     for function in functions(module):
         kind = segment_kind(function)
         if kind in ("compute", "host"):
             found += [
-                outside(op, kind, target)
+                outside(op, kind, target, symbols)
                 for op in operations(function)
                 if is_shader(op) or HOST_REASON in op.attributes
             ]
     return found
 
 
-def outside(op: ir.Operation, kind: str, target: Target) -> Outside:
+def outside(op: ir.Operation, kind: str, target: Target, symbols: dict[str, func.FuncOp]) -> Outside:
     """What there is to say of one operator that is in no graph."""
     source = source_line(op.location)
     reason = string(op, HOST_REASON) or "it is a shader"
     return Outside(
-        operator=operator_name(op),
+        operator=shown_name(op, symbols),
         kind=kind,
         file=source.file if source else None,
         line=source.line if source else None,
@@ -51,15 +52,6 @@ def outside(op: ir.Operation, kind: str, target: Target) -> Outside:
         reason=reason,
         remedy=remedy(op, reason, target) if kind == "host" else "",
     )
-
-
-def operator_name(op: ir.Operation) -> str:
-    """The operator as its user knows it: a shader's own name, the function that a call of the host calls."""
-    if op.name == "tosa.custom":
-        return string(op, "operator_name") or op.name
-    if op.name == "func.call":
-        return str(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
-    return str(op.name)
 
 
 def remedy(op: ir.Operation, reason: str, target: Target) -> str:

@@ -12,6 +12,7 @@ from torch_mlir import ir
 from vgfc.bundle import BuiltPart, Bundle
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
+from vgfc.program import from_file, to_file
 from vgfc.runtime.host import HostProgram
 from vgfc.runtime.layers import Device, prepare
 from vgfc.runtime.vulkan import VulkanProgram
@@ -28,6 +29,7 @@ class PartsProgram:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self._loaded = [load(part) for part in bundle.parts]
+        self._states = {port.state: port.initial for port in bundle.input_ports if port.state is not None}
         self.load_seconds = sum(part.load_seconds for part in self.device_parts)
         self.run_seconds = 0.0
 
@@ -61,6 +63,29 @@ class PartsProgram:
                 self.run_seconds += loaded.run_seconds
             values.update(zip(part.outputs, results, strict=True))
         return [values[number] for number in self.bundle.outputs]
+
+    def call(self, arrays: Sequence[Array]) -> list[Array]:
+        """The model's results for its own inputs, in the model's shapes and types; states go from one call to the next.
+
+        Raises CompileError when number, shape, type or range of the arrays is not what the model takes.
+        """
+        ports = [port for port in self.bundle.input_ports if port.state is None]
+        if len(arrays) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            raise CompileError(f"expected {len(ports)} inputs ({names}), found {len(arrays)}")
+        given = iter(arrays)
+        inputs = [
+            to_file(port, next(given) if port.state is None else self._states[port.state])
+            for port in self.bundle.input_ports
+        ]
+        outputs = []
+        for port, values in zip(self.bundle.output_ports, self.run(inputs), strict=True):
+            result = from_file(port, values)
+            if port.state is None:
+                outputs.append(result)
+            else:
+                self._states[port.state] = result
+        return outputs
 
 
 def load(part: BuiltPart) -> VulkanProgram | HostProgram:

@@ -13,7 +13,7 @@ func.func @sort(%x: !torch.vtensor<[2,3],f32>) -> (!torch.vtensor<[2,3],f32>, !t
   %values, %indices = torch.aten.sort %x, %dim, %descending : !torch.vtensor<[2,3],f32>, !torch.int, !torch.bool -> !torch.vtensor<[2,3],f32>, !torch.vtensor<[2,3],si64>
   return %values, %indices : !torch.vtensor<[2,3],f32>, !torch.vtensor<[2,3],si64>
 }
-// CHECK: func.func private @aten_sort_0(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) attributes {vgf.host_function, vgf.reason = "torch.aten.sort has no form in TOSA 1.0"}
+// CHECK: func.func private @aten_sort_0(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) attributes {vgf.host_function = "torch.aten.sort", vgf.reason = "torch.aten.sort has no form in TOSA 1.0"}
 // CHECK: tm_tensor.sort
 // CHECK: tosa.cast {{.*}} : (tensor<2x3xi64>) -> tensor<2x3xi32>
 
@@ -29,7 +29,7 @@ func.func @scatter_add(%x: !torch.vtensor<[4],f32>, %i: !torch.vtensor<[2],si64>
   %0 = torch.aten.scatter_add %x, %dim, %i, %s {vgf.reason = "adds at computed indices"} : !torch.vtensor<[4],f32>, !torch.int, !torch.vtensor<[2],si64>, !torch.vtensor<[2],f32> -> !torch.vtensor<[4],f32>
   return %0 : !torch.vtensor<[4],f32>
 }
-// CHECK: func.func private @aten_scatter_add_0({{.*}}) {{.*}} attributes {vgf.host_function, vgf.reason = "adds at computed indices"}
+// CHECK: func.func private @aten_scatter_add_0({{.*}}) {{.*}} attributes {vgf.host_function = "torch.aten.scatter_add", vgf.reason = "adds at computed indices"}
 // CHECK: tosa.cast {{.*}} : (tensor<2xi32>) -> tensor<2xi64>
 
 // -----

@@ -85,7 +85,7 @@ func.func @host_function(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @sort(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-func.func private @sort(%x: tensor<4xf32>) -> tensor<4xf32> attributes {vgf.host_function, vgf.reason = "torch.aten.sort has no TOSA form"} {
+func.func private @sort(%x: tensor<4xf32>) -> tensor<4xf32> attributes {vgf.host_function = "torch.aten.sort", vgf.reason = "torch.aten.sort has no TOSA form"} {
   return %x : tensor<4xf32>
 }
 
