@@ -232,7 +232,7 @@ def to_file(port: Port, value: Any) -> Array:
         if array.size and (array.min() < limits.min or array.max() > limits.max):
             found = f"[{array.min()}, {array.max()}]"
             raise CompileError(f"input '{port.name}': expected values of {wanted.name}, found values in {found}")
-    return np.ascontiguousarray(array.astype(wanted, copy=False).reshape(port.file_shape))
+    return np.ascontiguousarray(array.astype(wanted, copy=False)).reshape(port.file_shape)
 
 
 def from_file(port: Port, values: Array) -> Array:

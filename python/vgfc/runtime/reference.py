@@ -98,7 +98,8 @@ def _prepare(kinds: list[ir.Type], inputs: Sequence[np.ndarray[Any, Any]]) -> li
                 f"input {index}: expected {wanted.name} of shape {list(helpers.shape(kind))}, "
                 f"found {array.dtype.name} of shape {list(array.shape)}"
             )
-        prepared.append(np.ascontiguousarray(array.view(np.uint16) if wanted.name == "bfloat16" else array))
+        raw = array.view(np.uint16) if wanted.name == "bfloat16" else array
+        prepared.append(np.ascontiguousarray(raw).reshape(array.shape))  # ascontiguousarray makes a scalar a vector
     return prepared
 
 

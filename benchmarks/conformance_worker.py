@@ -1,0 +1,168 @@
+"""One conformance test after the other, in a process of its own: a crash costs one test, the Vulkan device is opened once.
+
+Reads a JSON object a line from standard input ({"folder": ..., "converter": path or null}) and answers each with one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import ml_dtypes
+import numpy as np
+from checker.verifier import VerifierLibrary
+
+import vgfc
+from vgfc.diagnostics import CompileError
+from vgfc.program import Program
+from vgfc.runtime.vulkan import VulkanProgram
+
+TARGET = "TOSA-1.0+INT+FP+int4+int16+bf16+fft"
+VERIFY_LIBRARY = "libtosa_reference_verify_lib.so"
+CONVERTER_TIMEOUT_SECONDS = 120
+
+Array = np.ndarray[Any, Any]
+
+
+class Test:
+    """A generated test: its graph, inputs, the reference model's results, and how these are to be compared."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.description = json.loads((folder / "desc.json").read_text())
+        self.graph = folder / self.description["tosa_file"]
+        self.inputs = [load(folder / name) for name in self.description["ifm_file"]]
+        self.needs_bounds = self.description["test_requirements"]["bounds_file_required"]
+
+    def make_reference(self) -> str | None:
+        """Run the reference model in its precise mode, once; returns what it complains of, None when all is well."""
+        marker = self.folder / "reference.done"
+        if not marker.exists():
+            tool = Path(sys.executable).parent / "tosa_reference_model"
+            arguments = [str(tool), f"--test_desc={self.folder / 'desc.json'}", "--precise_mode=1"]
+            done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+            marker.write_text(str(done.returncode))
+        status = int(marker.read_text())
+        return {0: None, 1: "the reference model calls the graph invalid", 2: "the result is unpredictable"}.get(
+            status, f"the reference model ended with status {status}"
+        )
+
+    def disagreement(self, results: list[Array], library: VerifierLibrary) -> str | None:
+        """In which output the results are not compliant, None where all are."""
+        names, files = self.description["ofm_name"], self.description["ofm_file"]
+        if len(results) != len(names):
+            return f"{len(results)} outputs instead of {len(names)}"
+        for name, file, result in zip(names, files, results, strict=True):
+            reference = load(self.folder / file)
+            bounds = load(self.folder / f"bounds_{file}") if self.needs_bounds else None
+            shaped = np.ascontiguousarray(result).reshape(reference.shape)  # which makes a scalar a vector
+            plain = shaped.view("V2") if shaped.dtype == ml_dtypes.bfloat16 else shaped  # the verifier's name for it
+            if not library.verify_data(name, self.description["meta"]["compliance"], plain, reference, bounds):
+                return f"output {name}: {describe(shaped, reference)}"
+        return None
+
+
+def load(path: Path) -> Array:
+    """A .npy file; numpy knows bfloat16 there only as two bytes."""
+    array: Array = np.load(path)
+    return array.view(ml_dtypes.bfloat16) if array.dtype.kind == "V" and array.dtype.itemsize == 2 else array
+
+
+def describe(found: Array, wanted: Array) -> str:
+    """How far the results are apart, in a few words."""
+    left, right = found.astype(np.float64).reshape(-1), wanted.astype(np.float64).reshape(-1)
+    different = ~((left == right) | (np.isnan(left) & np.isnan(right)))
+    place = int(different.argmax()) if different.size else 0
+    return f"{int(different.sum())} of {different.size} values differ, first {left[place]:g} for {right[place]:g}"
+
+
+def judge(test: Test, results: list[Array], library: VerifierLibrary) -> dict[str, Any]:
+    problem = test.disagreement(results, library)
+    return {"outcome": "passed"} if problem is None else {"outcome": "failed", "reason": problem}
+
+
+def as_list(results: Any) -> list[Array]:
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+def run_ours(test: Test, library: VerifierLibrary) -> dict[str, Any]:
+    """The test through this compiler."""
+    try:
+        program: Program = vgfc.compile(str(test.graph), target=TARGET)
+    except CompileError as error:
+        return {"outcome": "refused", "reason": error.message}
+    try:
+        found = judge(test, as_list(program.run(*test.inputs, device="vulkan")), library)
+    except CompileError as error:
+        return {"outcome": "failed", "reason": error.message}
+    if found["outcome"] == "failed":
+        # the same program on the reference model tells a fault of the compiler from one of the device
+        try:
+            on_reference = judge(test, as_list(program.run(*test.inputs, device="reference")), library)
+            found["on_reference"] = on_reference["outcome"]
+        except CompileError as error:
+            found["on_reference"] = error.message
+    return found
+
+
+def run_theirs(test: Test, converter: str, library: VerifierLibrary) -> dict[str, Any]:
+    """The test through model-converter; the runtime is the same."""
+    file = test.folder / "theirs.vgf"
+    try:
+        done = subprocess.run(
+            [converter, "--input", str(test.graph), "--output", str(file)],
+            capture_output=True,
+            text=True,
+            timeout=CONVERTER_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"outcome": "refused", "reason": "no answer in time"}
+    if done.returncode or not file.exists():
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line.lower()]
+        return {"outcome": "refused", "reason": lines[0] if lines else f"status {done.returncode}"}
+    content = file.read_bytes()
+    file.unlink()
+    try:
+        program = VulkanProgram(content)
+        shapes = [program.file.resources[slot.resource].shape for slot in program.file.inputs]
+        if len(shapes) != len(test.inputs):
+            return {"outcome": "failed", "reason": f"the file has {len(shapes)} inputs instead of {len(test.inputs)}"}
+        arrays = [array.reshape(shape) for array, shape in zip(test.inputs, shapes, strict=True)]
+        return judge(test, program.run(arrays), library)
+    except CompileError as error:
+        return {"outcome": "failed", "reason": error.message}
+
+
+def run_test(folder: Path, converter: str | None, library: VerifierLibrary) -> dict[str, Any]:
+    """Both results of one test; "reference" says why there is nothing to compare with, where that is so."""
+    test = Test(folder)
+    problem = test.make_reference()
+    found: dict[str, Any] = {"folder": str(folder), "operator": test.description["test_details"]["operator"]}
+    if problem is not None:
+        return {**found, "reference": problem}
+    found["ours"] = run_ours(test, library)
+    if converter is not None:
+        found["theirs"] = run_theirs(test, converter, library)
+    return found
+
+
+def main() -> None:
+    """Answer one line at a time; everything that libraries print goes to standard error."""
+    answers: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    import tosa_reference_model
+
+    library = VerifierLibrary(Path(tosa_reference_model.__file__).parent / VERIFY_LIBRARY)
+    for line in sys.stdin:
+        job = json.loads(line)
+        answers.write(json.dumps(run_test(Path(job["folder"]), job["converter"], library)) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
