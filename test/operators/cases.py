@@ -35,18 +35,14 @@ class Function(nn.Module):
 
 @dataclass(frozen=True)
 class Case:
-    """One model of an API.
-
-    `dtypes` are the floating-point types in which it is tried. `tolerances` bounds the largest error relative to the
-    largest magnitude of the result, for 32 and for 16 bits (None: the default of the type).
-    """
+    """One model of an API, in the floating-point types in which it is tried; one with a `shader` runs on Vulkan only."""
 
     api: str
     label: str
     build: Callable[[], nn.Module]
     inputs: Make
     dtypes: tuple[torch.dtype, ...]
-    tolerances: tuple[float | None, float | None] = (None, None)
+    shader: bool = False
 
 
 CASES: list[Case] = []
@@ -58,11 +54,11 @@ def add(
     inputs: Make,
     dtypes: tuple[torch.dtype, ...] = FULL,
     label: str = "",
-    tolerances: tuple[float | None, float | None] = (None, None),
+    shader: bool = False,
 ) -> None:
     """A case; `build` is a module class called without arguments, or a function that computes the result."""
     module = isinstance(build, type) and issubclass(build, nn.Module)
-    CASES.append(Case(api, label, build if module else lambda: Function(build), inputs, dtypes, tolerances))
+    CASES.append(Case(api, label, build if module else lambda: Function(build), inputs, dtypes, shader))
 
 
 def module(
@@ -569,6 +565,19 @@ add("torch.where", lambda x, y: torch.where(x > y, x, y), pair)
 add("torch.where", lambda x: torch.where(x > 0, x, 0.0), special, label="special values")
 add("torch.zeros", lambda x: x + torch.zeros(3, 4), x34)
 
+add("torch.cond", lambda x: torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,)), x234)
+add("torch.cond", lambda x: torch.cond(x.sum() > 99, lambda x: x + 1, lambda x: x * 2, (x,)), x234, label="not taken")
+sampled = both(normal((1, 2, 5, 6)), uniform(-1.2, 1.2, (1, 4, 3, 2)))
+for api in ("torch.grid_sampler", "torch.grid_sampler_2d"):
+    add(api, lambda x, grid: F.grid_sample(x, grid, align_corners=False), sampled, label="bilinear, zeros", shader=True)
+    add(
+        api,
+        lambda x, grid: F.grid_sample(x, grid, "nearest", "border", align_corners=True),
+        sampled,
+        label="nearest, border, align_corners",
+        shader=True,
+    )
+
 # More than the list
 
 add("torch.logsumexp", lambda x: torch.logsumexp(x, 1), x234)
@@ -658,5 +667,8 @@ def warmed(norm: nn.BatchNorm2d) -> nn.BatchNorm2d:
     return norm
 
 
-# What has no floating-point form here, and why
-NOT_POSSIBLE: dict[str, str] = {}
+# What has no form here, and why
+NOT_POSSIBLE: dict[str, str] = {
+    "torch.while_loop": "TOSA's instruction set in SPIR-V (TOSA.001000.1) has no loops; a Python loop with a known number of "
+    "steps is unrolled when it is exported",
+}

@@ -12,13 +12,8 @@ from cases import Case
 
 import vgfc
 
+# The largest error allowed, relative to the largest magnitude of the result
 TOLERANCES = {torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
-
-
-def tolerance(case: Case, dtype: torch.dtype) -> float:
-    """The largest error allowed, relative to the largest magnitude of the result."""
-    own = case.tolerances[0 if dtype == torch.float32 else 1]
-    return TOLERANCES[dtype] if own is None else own
 
 
 def prepare(case: Case, dtype: torch.dtype) -> tuple[torch.nn.Module, tuple[Any, ...]]:
@@ -37,7 +32,7 @@ def run(case: Case, dtype: torch.dtype, device: str = "reference") -> float:
     with torch.no_grad():
         expected = copy.deepcopy(model)(*[copy.deepcopy(tensor) for tensor in inputs])
     program = vgfc.compile(model, inputs)
-    found = program.run(*inputs, device=device)
+    found = program.run(*inputs, device="vulkan" if case.shader else device)
     return compare(expected, found)
 
 

@@ -306,6 +306,9 @@ class _Import:
                 if used:
                     _check_type(value, f"{word} '{spec.target or spec.arg.name}'")
         for node in self.program.graph.nodes:
+            if str(node.target) == "while_loop":
+                fix = "a VGF has no loops; a Python loop with a known number of steps is unrolled when it is exported"
+                raise CompileError(f"torch.while_loop is not supported: {fix}", self.cache.get_node_location(node))
             value = node.meta.get("val")
             if node.op == "call_function" and isinstance(value, torch.Tensor) and value.dtype not in ELEMENTS:
                 location = self.cache.get_node_location(node)
@@ -379,8 +382,6 @@ class _Import:
             nodes.bind_node_value(node, argument)
         for node, value in bound:
             nodes.bind_node_value(node, self.literal_maker(nodes, node, value))
-        if any(str(node.target) == "while_loop" for node in self.program.graph.nodes):
-            self.importer._import_all_child_modules(self.program.graph_module, "main")
         try:
             nodes.import_nodes(self.program.graph.nodes, skip_placeholders_outputs=True)
         except NotImplementedError as error:
