@@ -45,6 +45,7 @@ from vgfc.tosa_layout import Movable, movable, rearranged_constant
 from vgfc.views import Shape, View, identity, reshape, transpose
 
 OPERATOR_COST = 1 << 40  # one operator outweighs any number of bytes
+MAX_REACH = 256  # operators that one question is about; keeps the time linear in the size of the function
 VIEW_OPS = ("tosa.transpose", "tosa.reshape")
 
 
@@ -248,7 +249,7 @@ def proposals(node: Node, label: View) -> dict[int, tuple[Node, View]]:
     """The labels that the operators around `node` would need for no view to be between them, if `node` took `label`."""
     found = {id(node): (node, label)}
     queue = deque([node])
-    while queue:
+    while queue and len(found) < MAX_REACH:
         current = queue.popleft()
         own = found[id(current)][1]
         for other, other_label in _wanted_around(current, own):
