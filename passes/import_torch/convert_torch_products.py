@@ -8,8 +8,6 @@ becomes, between casts from and to the torch type,
 
 A convolution takes the bias along and reads the weight as PyTorch stores it; a rank-4 operand needs no reshape. All other
 products are tosa.matmul with three axes: a second operand without batch takes the first one's batches as rows.
-
-Invalid input: none, shapes that do not fit are refused by PyTorch.
 """
 
 import math

@@ -63,6 +63,12 @@ def _vtensor(value: ir.Value) -> tuple[tuple[int, ...] | None, str]:
         owner = defining(value)
         location = owner.location if owner is not None else ir.Location.unknown()
         raise PassFailure(f"expected a !torch.vtensor with a shape, found {text}", location)
+    return _parsed(text)
+
+
+@functools.cache
+def _parsed(text: str) -> tuple[tuple[int, ...], str]:
+    """Shape (-1: dynamic) and element type from the text of a !torch.vtensor type."""
     sizes, _, dtype = text.removeprefix("!torch.vtensor<[").removesuffix(">").partition("],")
     return tuple(-1 if size == "?" else int(size) for size in sizes.split(",") if size), dtype
 
