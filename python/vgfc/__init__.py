@@ -19,11 +19,24 @@ if TYPE_CHECKING:
     from vgfc.dialect import register
     from vgfc.passmanager import add_pass
     from vgfc.program import Program
+    from vgfc.quantizer import VgfQuantizer, quantize
 
 __version__ = "0.1.0"
-__all__ = ["CompileError", "Program", "add_pass", "compile", "compile_mlir", "register", "run_pipeline"]
+__all__ = [
+    "CompileError",
+    "Program",
+    "VgfQuantizer",
+    "add_pass",
+    "compile",
+    "compile_mlir",
+    "quantize",
+    "register",
+    "run_pipeline",
+]
 
 _HOMES = {
+    "quantize": "vgfc.quantizer",
+    "VgfQuantizer": "vgfc.quantizer",
     "compile": "vgfc.compiler",
     "compile_mlir": "vgfc.compiler",
     "run_pipeline": "vgfc.compiler",

@@ -159,7 +159,7 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
         reached = [math.floor(int(end) * factor / 2**shift + 0.5) for end in ends for factor, shift in known]
         low_code, high_code = min(reached), max(reached)
     else:
-        codes = [scaled_codes(ends, np.int64(factor), np.int64(shift)) for factor, shift in known]
+        codes = [scaled_codes(ends, factor, shift) for factor, shift in known]
         low_code, high_code = int(min(item.min() for item in codes)), int(max(item.max() for item in codes))
     low_limit, high_limit = RANGES[element]
     if low_code < RANGES["i32"][0] or high_code > RANGES["i32"][1]:

@@ -29,7 +29,8 @@ def quantize(values: Array, scale: Array, zero_point: Array, low: int, high: int
     with np.errstate(over="ignore"):
         rounded = np.rint(np.asarray(values, np.float64).astype(np.float32) * inverse)
     limited = np.clip(rounded + np.asarray(zero_point, np.float32), low, high)
-    return np.nan_to_num(limited, nan=low).astype(np.int64)
+    codes: Array = np.nan_to_num(limited, nan=low).astype(np.int64)
+    return codes
 
 
 def multiplier_and_shift(ratio: float, bits: int = 31) -> tuple[int, int] | None:
@@ -49,10 +50,10 @@ def multiplier_and_shift(ratio: float, bits: int = 31) -> tuple[int, int] | None
     return (multiplier, shift) if shift >= MIN_SHIFT else None
 
 
-def rescale(codes: Array, multiplier: Array, shift: Array) -> Array:
+def rescale(codes: Array, multiplier: int, shift: int) -> Array:
     """TOSA's apply_scale_32 with single rounding: (code * multiplier + 2^(shift - 1)) >> shift."""
-    shift = np.asarray(shift, np.int64)
-    return (np.asarray(codes, np.int64) * np.asarray(multiplier, np.int64) + (np.int64(1) << (shift - 1))) >> shift
+    scaled: Array = (np.asarray(codes, np.int64) * multiplier + (1 << (shift - 1))) >> shift
+    return scaled
 
 
 def interpolate(table: Array, codes: Array) -> Array:
@@ -60,7 +61,8 @@ def interpolate(table: Array, codes: Array) -> Array:
     codes = np.asarray(codes, np.int64)
     index, fraction = (codes >> 7) + 256, codes & 0x7F
     base, following = table[index].astype(np.int64), table[index + 1].astype(np.int64)
-    return (base << 7) + (following - base) * fraction
+    read: Array = (base << 7) + (following - base) * fraction
+    return read
 
 
 def table_codes() -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ def get_symmetric_a8w4_quantization_config(is_per_channel: bool = True, is_qat: 
     return QuantizationConfig("int8x4", _activation(torch.int8, is_qat), _weight(7, is_per_channel, is_qat), is_qat)
 
 
-CONFIGURATIONS = {
+CONFIGURATIONS: dict[str, Callable[..., QuantizationConfig]] = {
     "int8": get_symmetric_quantization_config,
     "int8_per_tensor": lambda is_qat=False: get_symmetric_quantization_config(False, is_qat),
     "int16x8": get_symmetric_a16w8_quantization_config,
@@ -67,7 +68,7 @@ def configuration(name: str | QuantizationConfig, is_qat: bool = False) -> Quant
 
 def _activation(dtype: torch.dtype, is_qat: bool) -> QuantizationSpec:
     wide = dtype == torch.int16
-    low, high = (-32767, 32767) if wide else (-128, 127)
+    low, high = (-32768, 32767) if wide else (-128, 127)
     scheme = torch.per_tensor_symmetric if wide else torch.per_tensor_affine
     observer: Any
     if is_qat:

@@ -170,9 +170,8 @@ class _Annotation:
             if node.op == "call_function":
                 self.connect(node)
         for node in self.nodes:
-            bias = self.bias_spec(node) if node.op == "call_function" and self.config(node) is not None else None
-            if bias is not None:
-                self.inputs[node][node.args[2]] = bias  # type: ignore[index]
+            if node.op == "call_function" and self.config(node) is not None:
+                self.quantize_bias(node)
             self.write(node)
 
     def config(self, node: Node) -> QuantizationConfig | None:
@@ -290,34 +289,30 @@ class _Annotation:
             elif any(self.is_floating(source) for source in self.sources(argument)):
                 self.inputs.setdefault(node, {})[argument] = config.activation
 
-    def bias_spec(self, node: Node) -> QuantizationSpecBase | None:
-        """The accumulator's own scale for the bias of a weighted operator, so that adding it is exact; None without bias."""
+    def quantize_bias(self, node: Node) -> None:
+        """Give the bias of a weighted operator the accumulator's own scale, so that adding it is exact."""
         name = operator_name(node)
-        if name not in WEIGHTED or len(node.args) < 3 or not isinstance(node.args[2], Node):
-            return None
+        if name not in WEIGHTED or len(node.args) < 3:
+            return
         config = self.config(node)
         activation, weight, bias = node.args[:3]
-        assert isinstance(activation, Node) and isinstance(weight, Node) and config is not None, (
-            "annotated operators have both"
-        )
+        assert isinstance(activation, Node) and isinstance(weight, Node) and config is not None, "operators have both"
         edges = self.inputs.get(node, {})
-        if config.is_qat or weight not in edges or not _is_constant(bias):
-            return None
+        if config.is_qat or weight not in edges or not isinstance(bias, Node) or not _is_constant(bias):
+            return
         source: EdgeOrNode = (activation, node)
         if activation not in edges:
             source = next(iter(self.sources(activation)))
             if source not in self.outputs:
-                return None
-        spec = config.weight
-        scheme = spec.qscheme
-        return DerivedQuantizationSpec(
-            [source, (weight, node)],
-            _product_of_scales,
-            torch.int32,
-            -(2**31) + 1,
-            2**31 - 1,
-            scheme,
-            0 if spec.ch_axis is not None else None,
+                return
+        edges[bias] = DerivedQuantizationSpec(
+            derived_from=[source, (weight, node)],
+            derive_qparams_fn=_product_of_scales,
+            dtype=torch.int32,
+            quant_min=-(2**31) + 1,
+            quant_max=2**31 - 1,
+            qscheme=config.weight.qscheme,
+            ch_axis=None if config.weight.ch_axis is None else 0,
         )
 
     def is_floating(self, source: Node) -> bool:
@@ -367,7 +362,7 @@ class _Annotation:
 
 def _plain_sum(node: Node) -> bool:
     """Whether the addition adds its operands as they are."""
-    return node.kwargs.get("alpha", 1) == 1
+    return node.kwargs.get("alpha") in (None, 1)
 
 
 def _product_of_scales(observers: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
