@@ -195,6 +195,12 @@ class _Writer:
         table = self.table([("string", condition_name), ("string", body_name)])
         self.add_operator(encoding.WHILE_LOOP, table, operands, results, op)
 
+    def add_custom(self, op: ir.Operation, operands: list[str], results: list[str]) -> None:
+        names = ("operator_name", "domain_name", "implementation_attrs")
+        operator, domain, implementation = (ir.StringAttr(op.attributes[name]) for name in names)
+        fields = [("string", operator.value), ("string", domain.value), ("raw bytes", implementation.value_bytes)]
+        self.add_operator(encoding.CUSTOM, self.table(fields), operands, results, op)
+
     def add_region(self, op: ir.Operation, index: int, word: str) -> str:
         """A TosaRegion of its own for a region of `op`; returns its name."""
         outer, self.block = self.block, _Block(self.unique(word))
@@ -251,6 +257,7 @@ class _Writer:
         "tosa.identity": add_identity,
         "tosa.cond_if": add_cond_if,
         "tosa.while_loop": add_while_loop,
+        "tosa.custom": add_custom,
         "vgf.quantize": add_quantize,
         "vgf.dequantize": add_dequantize,
     }
@@ -332,6 +339,7 @@ class _Writer:
         makers: dict[str, Callable[[Any], int]] = {
             "string": self.string,
             "bytes": self.byte_vector,
+            "raw bytes": self.builder.CreateByteVector,
             "i32s": self.number_vector,
             "offsets": self.offset_vector,
             "strings": lambda texts: self.offset_vector([self.string(text) for text in texts]),

@@ -27,6 +27,7 @@ from torch_mlir.extras import fx_importer
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.frontend.branches import inline_branches
+from vgfc.frontend.complex_numbers import without_complex
 from vgfc.ir import Array, dense, numpy_type
 from vgfc.pipeline import CONVERT_TORCH
 from vgfc.torch_conversion import converted_operators
@@ -60,7 +61,8 @@ def import_program(
     CompileError for what cannot be exported or read, dynamic dimensions, 64-bit floating-point or complex numbers, and
     results that are no tensors.
     """
-    program = functionalize(inline_branches(exported_program(model, inputs, input_shapes)))
+    program = inline_branches(exported_program(model, inputs, input_shapes))
+    program = without_complex(functionalize(program))
     _check_shapes(program)
     return _Import(program).run()
 

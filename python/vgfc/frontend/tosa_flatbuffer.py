@@ -269,6 +269,13 @@ class _Reader:
         if number in (encoding.COND_IF, encoding.WHILE_LOOP) and attributes is not None:
             regions = [attributes.string(0), attributes.string(1)]
             return self.make_control_flow(number, regions, operands, kinds)
+        if number == encoding.CUSTOM and attributes is not None:
+            custom = {
+                "operator_name": ir.StringAttr.get(attributes.string(0)),
+                "domain_name": ir.StringAttr.get(attributes.string(1)),
+                "implementation_attrs": ir.StringAttr.get(bytes(attributes.data(2))),
+            }
+            return ir.Operation.create("tosa.custom", kinds, operands, custom)
         raise CompileError(f"operator number {number} ('{', '.join(names)}') is none that can be read here")
 
     def make_constant(self, number: int, name: str, kind: ir.Type, tensors: _Tensors) -> ir.Operation:

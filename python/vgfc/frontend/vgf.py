@@ -1,10 +1,8 @@
 """Any VGF file, read back into the segmented TOSA module that it came from, or could have come from.
 
 The entry `main` calls one private function a segment, in dispatch order. Graph segments hold TOSA decoded from their SPIR-V,
-graph constants with the values of the file's constant section; compute segments are declarations that carry their shader:
-
-    func.func private @warp(tensor<1x8xf32>) -> tensor<1x8xf32> attributes {vgf.segment = "compute",
-      vgf.shader = {language = "GLSL", code = "...", entry_point = "main", bindings = [...], dispatch_shape = ...}}
+graph constants with the values of the file's constant section; compute segments hold the `tosa.custom` that carries their
+shader (see `vgfc.shaders`). A file says how many bytes of push constants a shader wants, but not which.
 
 What SPIR-V does not hold cannot come back: i4 values are i8 there, i48 ones and i64 ones look alike, tensors of rank 0 have
 rank 1.
@@ -12,8 +10,11 @@ rank 1.
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from torch_mlir import ir
@@ -24,7 +25,8 @@ from vgfc import tosa_encoding as encoding
 from vgfc.diagnostics import CompileError
 from vgfc.frontend.spirv_reader import Application, Constant, Graph, Port, TensorType, read_graphs
 from vgfc.frontend.tosa_attributes import plain_attribute
-from vgfc.vgf_file import FORMATS, Resource, Segment, VgfFile, decode
+from vgfc.shaders import DOMAIN, TENSOR_DESCRIPTOR
+from vgfc.vgf_file import FORMAT_TYPES, FORMATS, Module, Resource, Segment, VgfFile, decode
 
 ELEMENTS = {number: element for element, number in FORMATS.items() if element not in ("i4", "i64")}
 
@@ -221,39 +223,51 @@ class _Builder:
         return found
 
     def add_compute(self, segment: Segment, name: str, block: ir.Block) -> None:
-        """A declaration that carries the shader of a compute segment."""
+        """A function around the one `tosa.custom` that holds the shader; see `vgfc.shaders`."""
         if not 0 <= segment.module < len(self.file.modules):
             raise CompileError(
                 f"segment '{segment.name}' refers to module {segment.module} of {len(self.file.modules)}"
             )
         module = self.file.modules[segment.module]
-        slots = (*segment.inputs, *segment.outputs)
-        sets = {slot: index for index, bound in segment.descriptor_sets for slot in bound}
         inputs, outputs = [slot.resource for slot in segment.inputs], [slot.resource for slot in segment.outputs]
-        kinds = self.add_call(block, name, segment, inputs, outputs)
+        _, result_types = kinds = self.add_call(block, name, segment, inputs, outputs)
         with ir.InsertionPoint(self.module.body):
             function = func.FuncOp(name, kinds, visibility="private")
-        shader: dict[str, ir.Attribute] = {
-            "language": ir.StringAttr.get(module.language),
-            "entry_point": ir.StringAttr.get(module.entry_point),
-            "bindings": ir.ArrayAttr.get(
-                [ir.DenseI64ArrayAttr.get([sets.get(slot, 0), slot.binding]) for slot in slots]
-            ),
-            "dispatch_shape": ir.DenseI64ArrayAttr.get(list(segment.dispatch_shape)),
-            "push_constants": ir.ArrayAttr.get(
-                [
-                    ir.DenseI64ArrayAttr.get([constant.stage_flags, constant.offset, constant.size])
-                    for constant in segment.push_constants
-                ]
-            ),
+        function.attributes["vgf.segment"] = ir.StringAttr.get("compute")
+        body = function.add_entry_block()
+        attributes = {
+            "domain_name": ir.StringAttr.get(DOMAIN),
+            "operator_name": ir.StringAttr.get(module.name),
+            "implementation_attrs": ir.StringAttr.get(self.shader_text(segment, module)),
+        }
+        with ir.InsertionPoint(body):
+            op = ir.Operation.create("tosa.custom", result_types, list(body.arguments), attributes)
+            func.ReturnOp(op.results)
+
+    def shader_text(self, segment: Segment, module: Module) -> str:
+        """The JSON that says what a compute segment's shader is and what is bound to it."""
+        data: dict[str, Any] = {
+            "entry_point": module.entry_point,
+            "workgroup_sizes": list(segment.dispatch_shape),
+            "shader_language": module.language,
         }
         if module.language == "SPIR-V":
-            words = np.frombuffer(module.code, np.int32)
-            shader["code"] = ir.DenseI32ArrayAttr.get(words.tolist())
+            data["shader_code"] = base64.b64encode(module.code).decode()
         else:
-            shader["code"] = ir.StringAttr.get(module.code)
-        function.attributes["vgf.segment"] = ir.StringAttr.get("compute")
-        function.attributes["vgf.shader"] = ir.DictAttr.get(shader)
+            data["shader_code"] = module.code.decode()
+        if segment.push_constants:
+            sizes = enumerate(constant.size for constant in segment.push_constants)
+            data["push_constants"] = ", ".join(f"range_{index}: {size}" for index, size in sizes)
+        sets = {slot: index for index, bound in segment.descriptor_sets for slot in bound}
+        for word, slots in (("input", segment.inputs), ("output", segment.outputs)):
+            for index, slot in enumerate(slots):
+                resource = self.resource(slot.resource)
+                data[f"{word}_{index}_type"] = "Tensor"
+                data[f"{word}_{index}_vkformat"] = f"VK_FORMAT_{FORMAT_TYPES[resource.vk_format][1]}"
+                data[f"{word}_{index}_vkdescriptortype"] = TENSOR_DESCRIPTOR
+                data[f"{word}_{index}_binding"] = slot.binding
+                data[f"{word}_{index}_descriptorset"] = sets.get(slot, 0)
+        return json.dumps(data, sort_keys=True)
 
 
 class _GraphBody:
