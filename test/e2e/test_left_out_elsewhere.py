@@ -80,6 +80,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], list[str]]]
         (seeded(2, 8),),
         ["graph"],
     ),
+    "rfft": (lambda x: torch.fft.rfft(x).abs(), (seeded(2, 16),), ["graph"]),
     "int64 embedding": (
         lambda x, i: F.embedding(i, x),
         (seeded(9, 4), indices(9, 2, 3)),

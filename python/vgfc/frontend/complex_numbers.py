@@ -127,7 +127,7 @@ class _Rewriting:
         self.constants += 1
         setattr(self.module, name, tensor)
         node = self.graph.get_attr(name)
-        node.meta["val"] = like.meta["val"].fake_mode.from_tensor(tensor)
+        node.meta["val"] = like.meta["val"].fake_mode.from_tensor(tensor, static_shapes=True)
         return node
 
     def pair(self, value: Any) -> Pair:
@@ -234,11 +234,11 @@ class _Rewriting:
 
 
 def _axis(node: Any, axis: int) -> int:
-    return axis % node.meta["val"].ndim
+    return int(axis % node.meta["val"].ndim)
 
 
 def _scale(norm: str | None, extent: int, forward: bool) -> float:
-    """The factor of a transform by its normalization: all of 1/n on the inverse by default, or shared, or on the forward one."""
+    """The factor of a transform: 1/n is the inverse one's by default, or shared ("ortho"), or the forward one's."""
     norm = norm or "backward"
     if norm == "ortho":
         return float(extent**-0.5)
@@ -283,7 +283,7 @@ def _axes(node: Node, dims: Sequence[int] | None) -> list[int]:
 
 
 def _several_axes(kind: str, default_dims: Sequence[int] | None) -> Callable[[_Rewriting, Node], Any]:
-    """fft2, ifft2, rfft2, irfft2 and their n-dimensional forms: one transform after the other, the real one on the last axis."""
+    """fft2, rfft2, their inverses and forms of more dimensions: one axis after the other, the real one on the last."""
 
     def convert(rewriting: _Rewriting, node: Node) -> Any:
         sizes = _argument(node, 1, "s")
@@ -365,6 +365,12 @@ def _divide(rewriting: _Rewriting, node: Node) -> Pair:
     below = rewriting.plus(rewriting.times(right.real, right.real), rewriting.times(right.imaginary, right.imaginary))
     real, imaginary = above.real, rewriting.filled(above.imaginary, above.real)
     return Pair(rewriting.call(aten.div.Tensor, real, below), rewriting.call(aten.div.Tensor, imaginary, below))
+
+
+def _copied(rewriting: _Rewriting, node: Node) -> Pair | None:
+    value = rewriting.pair(node.args[0])
+    wanted, part = node.kwargs.get("dtype"), value.real.meta["val"]
+    return value if wanted == torch.complex64 and part.dtype == torch.float32 else None
 
 
 def _conjugate(rewriting: _Rewriting, node: Node) -> Pair:
@@ -451,6 +457,7 @@ HANDLERS: dict[Any, Callable[[_Rewriting, Node], Any]] = {
     aten._conj_physical.default: _conjugate,
     aten.conj_physical.default: _conjugate,
     aten.resolve_conj.default: lambda rewriting, node: rewriting.pair(node.args[0]),
+    aten._to_copy.default: _copied,
     aten.abs.default: _absolute,
     aten.angle.default: _angle,
     aten.real.default: _part(True),

@@ -28,8 +28,10 @@ from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.frontend.branches import inline_branches
 from vgfc.frontend.complex_numbers import without_complex
+from vgfc.host_operators import HOST_OPERATORS
 from vgfc.ir import Array, dense, numpy_type
 from vgfc.pipeline import CONVERT_TORCH
+from vgfc.shaders import find as find_shader
 from vgfc.torch_conversion import converted_operators
 
 Model = torch.nn.Module | ExportedProgram | str | os.PathLike[str]
@@ -140,7 +142,7 @@ def _shape_text(shape: Sequence[Any]) -> str:
 
 
 def functionalize(program: ExportedProgram) -> ExportedProgram:
-    """The program without operators that write to their operands, and without those that torch-mlir has no name for.
+    """The program without operators that write to their operands, and without those that no pass converts.
 
     PyTorch's decompositions take seconds, so that they run only where such operators are, and on no others.
     """
@@ -148,19 +150,25 @@ def functionalize(program: ExportedProgram) -> ExportedProgram:
     mutable = any(target._schema.is_mutable for target in targets)
     casts = any(str(node.target) == "wrap_with_autocast" for node in program.graph.nodes)
     strided = not targets.isdisjoint(STRIDED)
-    unknown = [target for target in targets if not target._schema.is_mutable and not _is_known(target)]
-    if not mutable and not casts and not strided and not unknown:
+    recipes = _recipes(targets)
+    if not mutable and not casts and not strided and not recipes:
         return program
-    program = program.run_decompositions({})
+    program = program.run_decompositions(recipes)
+    while recipes := _recipes(_targets(program.graph_module)):  # what decomposing one may bring up
+        program = program.run_decompositions(recipes)
     for node in program.graph.nodes:  # of a program of our own by now
         if node.target == torch.ops.aten.as_strided_copy.default:
             node.target = torch.ops.aten.as_strided.default
-    unknown = [target for target in _targets(program.graph_module) if not _is_known(target)]
+    return program
+
+
+def _recipes(targets: set[torch._ops.OpOverload]) -> dict[torch._ops.OperatorBase, Callable[..., Any]]:
+    """How PyTorch decomposes those operators that no pass converts, where it knows how."""
+    unknown = [target for target in targets if not target._schema.is_mutable and not _is_known(target)]
     if not unknown:
-        return program
+        return {}
     known_recipes = torch.export.default_decompositions()
-    recipes = {target: known_recipes[target] for target in unknown if target in known_recipes}
-    return program.run_decompositions(recipes) if recipes else program
+    return {target: known_recipes[target] for target in unknown if target in known_recipes}
 
 
 def _targets(graph_module: GraphModule) -> set[torch._ops.OpOverload]:
@@ -174,11 +182,12 @@ def _targets(graph_module: GraphModule) -> set[torch._ops.OpOverload]:
 
 
 def _is_known(target: torch._ops.OpOverload) -> bool:
-    """Whether the operator can come in by its own name: torch-mlir or a pass has it, or it is none of PyTorch's core."""
+    """Whether the operator can come in by its own name: a pass converts it, or it is none of PyTorch's core."""
     if target.namespace != "aten":
         return True
     name = str(fx_importer._get_mlir_op_name_for_schema(target._schema))
-    return name in converted_operators(tuple(CONVERT_TORCH)) or bool(_registered_in().is_registered_operation(name))
+    is_shader = find_shader(str(target._schema.name)) is not None
+    return is_shader or name in HOST_OPERATORS or name in converted_operators(tuple(CONVERT_TORCH))
 
 
 def _registered_in(holder: list[ir.Context] = []) -> ir.Context:  # noqa: B006 - one context, made when first asked for
