@@ -191,7 +191,10 @@ def _move_instructions(
         moved = [*order[:place], *order[place + 1 :]]
         moved.insert(target, index)
         candidate = program.reordered(moved)
-        candidate_rank = (objective(candidate), sum(footprints_bytes(candidate)))
+        candidate_cost = objective(candidate)
+        if candidate_cost > rank[0]:
+            continue  # the sum of live bytes, which takes as long again, decides nothing
+        candidate_rank = (candidate_cost, sum(footprints_bytes(candidate)))
         if candidate_rank <= rank:
             if candidate_rank < rank:
                 futile = 0

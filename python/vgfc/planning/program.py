@@ -59,31 +59,36 @@ def live_ranges(program: Program) -> dict[int, Buffer]:
     the instruction that writes it, or from the start, up to and including the last that reads it. A value that nothing
     touches has no lifetime unless it is kept.
     """
-    end = len(program.instructions)
+    return {
+        value: Buffer(str(value), lower, upper, program.sizes_bytes[value])
+        for value, (lower, upper) in lifetimes(program).items()
+    }
+
+
+def lifetimes(program: Program) -> dict[int, tuple[int, int]]:
+    """The lifetimes of `live_ranges` alone: value -> (first instant, instant after the last), values in ascending order."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    written = {value for instruction in program.instructions for value in instruction.results}
     for position, instruction in enumerate(program.instructions):
-        for value in (*instruction.operands, *instruction.results):
-            first.setdefault(value, position if value in written else 0)
+        for value in instruction.operands:
+            first.setdefault(value, 0)  # none that is written is read first
             last[value] = position
+        for value in instruction.results:
+            first[value] = last[value] = position
     for value in program.kept:
         first.setdefault(value, 0)
-        last[value] = max(end - 1, 0)
-    return {
-        value: Buffer(str(value), first[value], last[value] + 1, program.sizes_bytes[value])
-        for value in sorted(first)
-        if program.sizes_bytes[value] > 0
-    }
+        last[value] = max(len(program.instructions) - 1, 0)
+    sizes = program.sizes_bytes
+    return {value: (first[value], last[value] + 1) for value in sorted(first) if sizes[value] > 0}
 
 
 def footprints_bytes(program: Program) -> list[int]:
     """Bytes live while each instruction runs."""
     change = [0] * (len(program.instructions) + 1)
-    for buffer in live_ranges(program).values():
+    for value, (lower, upper) in lifetimes(program).items():
         if program.instructions:
-            change[buffer.lower] += buffer.size_bytes
-            change[buffer.upper] -= buffer.size_bytes
+            change[lower] += program.sizes_bytes[value]
+            change[upper] -= program.sizes_bytes[value]
     footprints = []
     live = 0
     for difference in change[:-1]:

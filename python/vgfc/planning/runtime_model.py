@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vgfc.planning.buffers import Buffer, aligned
-from vgfc.planning.program import Instruction, Program, live_ranges
+from vgfc.planning.program import Instruction, Program, lifetimes, live_ranges
 
 ALIGNMENT_BYTES = 64
 
@@ -37,8 +37,8 @@ def plan_session(program: Program, alignment_bytes: int = ALIGNMENT_BYTES) -> Se
     Values count as made in the order of their numbers; that decides between equal blocks, so offsets but never the size.
     """
     waiting = [
-        (buffer.lower, -aligned(buffer.size_bytes, alignment_bytes), value, buffer.upper)
-        for value, buffer in live_ranges(program).items()
+        (lower, -aligned(program.sizes_bytes[value], alignment_bytes), value, upper)
+        for value, (lower, upper) in lifetimes(program).items()
     ]
     waiting.sort()
     offsets: dict[int, int] = {}
