@@ -66,7 +66,7 @@ def with_report(report: str, *command: str) -> Count:
 
 def main() -> int:
     """Run the parts asked for; returns the exit status."""
-    names = ("format", "lint", "types", "docs", "lit", "pytest")
+    names = ("format", "lint", "types", "docs", "site", "lit", "pytest")
     arguments = argparse.ArgumentParser("check", description=__doc__)
     arguments.add_argument("parts", nargs="*", help=f"of {', '.join(names)}; all when none is named")
     chosen = arguments.parse_args().parts or names
@@ -79,9 +79,8 @@ def main() -> int:
         "lint": lambda: static("ruff", "check", "."),
         "types": lambda: static("mypy"),
         "docs": lambda: static("python", "tools/generate_docs.py", "--check"),
-        "lit": lambda: with_report(
-            "lit.xml", "lit", "-q", "-j2", f"--xunit-xml-output={RESULTS / 'lit.xml'}", "test"
-        ),
+        "site": lambda: static("mkdocs", "build", "--strict", "--quiet"),
+        "lit": lambda: with_report("lit.xml", "lit", "-q", "-j2", f"--xunit-xml-output={RESULTS / 'lit.xml'}", "test"),
         "pytest": lambda: with_report("pytest.xml", "pytest", "-n", "2", f"--junitxml={RESULTS / 'pytest.xml'}"),
     }
     total = Count()
