@@ -34,6 +34,8 @@ class AssignGraphConstants(Pass):
             if segment_kind(function) != "graph":
                 continue
             for op in operations(function):
+                if "grapharm.graph_constant_id" in op.attributes:
+                    del op.attributes["grapharm.graph_constant_id"]  # of the file that the module was read from
                 if op.name != "tosa.const" or not is_graph_constant(op):
                     continue
                 values = op.attributes["values"]

@@ -80,13 +80,18 @@ def _read_tosa(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.
 
 def _read_vgf(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
     """The file's graphs as one function, so that they are optimised over the borders of its segments."""
-    from vgfc.frontend.vgf import read_vgf
+    from vgfc.frontend.vgf import GRAPH_CONSTANT_ID, read_vgf
+    from vgfc.ir import functions, operations
     from vgfc.passmanager import run_pipeline
 
     if input_shapes:
         raise CompileError(f"'{path}': input shapes can be given for PyTorch and ONNX models only; a VGF has its own")
     module = read_vgf(read_bytes(path), make_context())
     run_pipeline(module, "builtin.module(inline,symbol-dce)")
+    for function in functions(module):
+        for op in operations(function):
+            if GRAPH_CONSTANT_ID in op.attributes:
+                del op.attributes[GRAPH_CONSTANT_ID]  # equal constants are one again
     return module
 
 

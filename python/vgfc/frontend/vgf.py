@@ -28,6 +28,7 @@ from vgfc.frontend.tosa_attributes import plain_attribute
 from vgfc.shaders import DOMAIN, TENSOR_DESCRIPTOR
 from vgfc.vgf_file import FORMAT_TYPES, FORMATS, Module, Resource, Segment, VgfFile, decode
 
+GRAPH_CONSTANT_ID = "grapharm.graph_constant_id"
 ELEMENTS = {number: element for element, number in FORMATS.items() if element not in ("i4", "i64")}
 
 
@@ -333,7 +334,7 @@ class _GraphBody:
         if values.type != kind:
             raise CompileError(f"graph '{self.graph.name}': graph constant {number} is {values.type}, expected {kind}")
         i32 = ir.IntegerType.get_signless(32)
-        attributes = {"values": values, "grapharm.graph_constant_id": ir.IntegerAttr.get(i32, number)}
+        attributes = {"values": values, GRAPH_CONSTANT_ID: ir.IntegerAttr.get(i32, number)}
         return ir.Operation.create("tosa.const", [kind], attributes=attributes).result
 
     def add(self, application: Application) -> None:
