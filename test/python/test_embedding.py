@@ -14,7 +14,7 @@ from torch_mlir.passmanager import PassManager
 
 import vgfc
 from vgfc.diagnostics import PassFailure
-from vgfc.passmanager import PipelineError
+from vgfc.passmanager import PipelineError, all_passes
 
 PAIR = """
 func.func @pair(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
@@ -65,6 +65,27 @@ def test_pass_runs_beside_native_ones_in_a_pass_manager() -> None:
         manager.add("func.func(cse)")
         manager.run(module.operation)
     assert "tosa.transpose" not in str(module)
+
+
+def outcome(text: str, name: str, through_manager: bool) -> str:
+    """The module after one pass alone, or what the pass said against it."""
+    module = callers_module(text)
+    try:
+        with module.context:
+            if through_manager:
+                manager = PassManager("builtin.module")
+                vgfc.add_pass(manager, name)
+                manager.run(module.operation)
+            else:
+                vgfc.run_pipeline(module, f"builtin.module({name})")
+    except vgfc.CompileError as error:
+        return error.message
+    return str(module)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, origin) in all_passes().items() if origin == "vgfc"])
+def test_every_pass_alone_does_the_same_in_a_pass_manager(name: str) -> None:
+    assert outcome(PAIR, name, through_manager=True) == outcome(PAIR, name, through_manager=False)
 
 
 def test_pass_manager_of_functions_is_refused() -> None:
