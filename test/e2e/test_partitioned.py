@@ -111,3 +111,13 @@ def test_floating_point_on_an_integer_only_target_is_one_sentence() -> None:
         vgfc.compile(model, inputs, target=INTEGER_ONLY, require_full_graph=True)
     assert str(error.value).count("\n") == 0
     assert "floating point, which target TOSA-1.0+INT does not have" in error.value.message
+
+
+@pytest.mark.parametrize("name", ["cnn", "convnext"])
+def test_quantised_models_are_legal_on_an_integer_only_target(name: str) -> None:
+    model, inputs, calibration = models.get(name)
+    program = vgfc.compile(
+        vgfc.quantize(model, calibration, "int8"), inputs, target=INTEGER_ONLY, require_full_graph=True
+    )
+    assert program.report().segments == ["graph"]
+    assert program.report().explain() == "every operator is in a graph"
