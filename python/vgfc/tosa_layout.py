@@ -230,7 +230,10 @@ class _Resizing(Movable):
     def _split(self, view: View) -> _Split | None:
         inner = []
         for axis in self.axes:
-            factor = prod(axis_factors(view, axis)[1:])
+            factors = axis_factors(view, axis)
+            if factors is None:
+                return None
+            factor = prod(factors[1:])
             if any(extents[axis] % factor for extents in (self.frame, self.result_shape, *self.shapes)):
                 return None
             if factor != 1 and (self.exact or any(number % factor for number in self._numbers_of(axis))):

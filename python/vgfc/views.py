@@ -220,10 +220,14 @@ def _steps(view: View) -> tuple[tuple[str, Shape], ...]:
 
 
 @lru_cache(maxsize=4096)
-def _pieces(view: View) -> tuple[Shape, tuple[int, ...], tuple[int, ...]]:
-    """The atoms cut at the source's axes: their sizes, the source axis of each, and the order of the target."""
+def _pieces(view: View) -> tuple[Shape, tuple[int, ...], tuple[int, ...]] | None:
+    """The atoms cut at the source's axes: their sizes, the source axis of each, and the order of the target.
+
+    None when the atoms straddle the axes at incommensurable places, as 3x12 does those of 6x6.
+    """
     fine = _refine(view.source, view.atoms)
-    assert fine is not None, "atoms of a view are cut out of its source"
+    if fine is None:
+        return None
     pieces: dict[int, list[int]] = {}
     for piece, atom in enumerate(_owners(fine, view.atoms)):
         pieces.setdefault(atom, []).append(piece)
@@ -238,7 +242,10 @@ def broadcast(view: View, operand: Shape) -> View | None:
     """
     if operand == view.source:
         return view
-    fine, owners, order = _pieces(view)
+    pieces = _pieces(view)
+    if pieces is None:
+        return make_view(operand, (1,) * len(view.target), (), ()) if prod(operand) == 1 else None
+    fine, owners, order = pieces
     target_fine = [fine[piece] for piece in order]
     if _refine(target_fine, view.target) != tuple(target_fine):
         return None
@@ -255,9 +262,15 @@ def broadcast(view: View, operand: Shape) -> View | None:
     return make_view(operand, tuple(extents), fine, kept)
 
 
-def axis_factors(view: View, axis: int) -> Shape:
-    """The factors into which a view cuts a source axis, outermost first; empty for an axis of extent 1."""
-    fine, owners, _ = _pieces(view)
+def axis_factors(view: View, axis: int) -> Shape | None:
+    """The factors into which a view cuts a source axis, outermost first; empty for an axis of extent 1.
+
+    None when the view does not cut at the ends of the source's axes.
+    """
+    pieces = _pieces(view)
+    if pieces is None:
+        return None
+    fine, owners, _ = pieces
     return tuple(size for size, owner in zip(fine, owners, strict=True) if owner == axis)
 
 
@@ -267,9 +280,10 @@ def axis_position(view: View, axis: int) -> tuple[int, int] | None:
     The product is 1 when the axis is the innermost part of its target axis; it is always the outermost. None when the
     axis was cut, or has others outside it in its target axis, or is of extent 1, so that nothing says where it went.
     """
-    if view.source[axis] == 1:
+    pieces = _pieces(view)
+    if view.source[axis] == 1 or pieces is None:
         return None
-    fine, owners, order = _pieces(view)
+    fine, owners, order = pieces
     mine = [place for place, piece in enumerate(order) if owners[piece] == axis]
     if len(mine) != 1:
         return None
@@ -287,9 +301,10 @@ def axis_position(view: View, axis: int) -> tuple[int, int] | None:
 def resize_axis(view: View, axis: int, extent: int) -> View | None:
     """The same rearrangement of a tensor whose `axis` has another extent; None where `axis_position` is."""
     place = axis_position(view, axis)
-    if place is None:
+    pieces = _pieces(view)
+    if place is None or pieces is None:
         return None
-    fine, owners, order = _pieces(view)
+    fine, owners, order = pieces
     sizes = [extent if owner == axis else size for size, owner in zip(fine, owners, strict=True)]
     source, target = list(view.source), list(view.target)
     source[axis], target[place[0]] = extent, extent * place[1]
@@ -302,7 +317,10 @@ def grow_axis(view: View, axis: int, extent: int, position: int) -> View | None:
     None when that target axis lies inside what a source axis was cut into.
     """
     assert view.source[axis] == 1 and view.target[position] == 1
-    fine, owners, order = _pieces(view)
+    pieces = _pieces(view)
+    if pieces is None:
+        return None
+    fine, owners, order = pieces
     source_at = sum(owner < axis for owner in owners)
     outside = prod(view.target[:position])
     target_at, passed = 0, 1
