@@ -60,7 +60,7 @@ class Pass(ABC):
     def from_options(cls, options: dict[str, str]) -> Pass:
         """The pass with options given as text; raises PipelineError for an unknown option or a value of another type."""
         fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        types = get_type_hints(cls)
+        types = get_type_hints(cls) if options else {}  # 0.2 ms, which the many passes without options need not pay
         values: dict[str, Any] = {}
         for key, text in options.items():
             if key not in fields:
