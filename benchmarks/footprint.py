@@ -19,15 +19,13 @@ class Footprint:
     """What a piece of work took; filled in when it ends.
 
     `seconds` is wall time, `cpu_seconds` that of this process and the commands that it ran. `peak_bytes` is the largest
-    resident memory while it ran, `baseline_bytes` the resident memory before it, `command_peak_bytes` the largest resident
-    memory of any command that it ran (0: none).
+    resident memory of this process while it ran, `baseline_bytes` the resident memory before it.
     """
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     baseline_bytes: int = 0
     peak_bytes: int = 0
-    command_peak_bytes: int = 0
 
 
 @contextmanager
@@ -42,7 +40,6 @@ def measured() -> Iterator[Footprint]:
     footprint.seconds = time.perf_counter() - start
     footprint.cpu_seconds = _cpu_seconds() - cpu_start
     footprint.peak_bytes = _status_bytes("VmHWM")
-    footprint.command_peak_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * KIB
 
 
 def _cpu_seconds() -> float:

@@ -21,6 +21,9 @@ from benchmarks import models
 from benchmarks.footprint import measured
 from vgfc.interface import Port
 
+# The target of each precision; None is the default, which takes floating point and integers.
+TARGETS = {"fp32": None, "int8": "TOSA-1.0+INT", "int8-mixed": None}
+
 
 def boundary(ports: list[Port]) -> list[tuple[float, int] | None]:
     """(scale, zero point) of each input or output whose conversion stays outside the VGF, None for the others."""
@@ -41,7 +44,7 @@ def main() -> None:
         model = quantize(model, calibration_inputs, "int8")
     program = torch.export.export(model, inputs)
     with measured() as footprint:
-        compiled = vgfc.compile(program)
+        compiled = vgfc.compile(program, target=TARGETS[precision])
         compiled.save(path)
     result = {
         "footprint": asdict(footprint),
