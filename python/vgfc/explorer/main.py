@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from vgfc.diagnostics import CompileError
 from vgfc.frontend.load import load
 from vgfc.passmanager import run_pipeline
 from vgfc.pipeline import PIPELINES
+from vgfc.report import LayerError
 from vgfc.report.graph import ProgramGraph, Segment, graph_of
 from vgfc.report.memory import session_memory
 
@@ -173,7 +175,19 @@ def operator_bytes(graph: ProgramGraph, provider_id: str) -> dict[str, int]:
     return values
 
 
-def node_data(label: str, values: dict[str, int]) -> node_data_builder.GraphNodeData:
+def layer_error_data(graph: ProgramGraph, layer_errors: Sequence[LayerError]) -> node_data_builder.GraphNodeData:
+    """The SQNR in dB of each layer on its operators; `save_to_file` writes what Model Explorer loads as node data."""
+    by_path = {error.layer: error.sqnr_db for error in layer_errors}
+    values = {
+        node_id(number, index): by_path[node.path]
+        for number, segment in enumerate(graph.segments)
+        for index, node in enumerate(segment.nodes)
+        if node.path in by_path
+    }
+    return node_data("SQNR dB", values)
+
+
+def node_data(label: str, values: Mapping[str, float]) -> node_data_builder.GraphNodeData:
     """Numbers by node id as Model Explorer shows them, from white to orange."""
     return node_data_builder.GraphNodeData(
         name=label,

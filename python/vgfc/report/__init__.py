@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING
@@ -140,6 +141,16 @@ class Outside:
 
 
 @dataclass(frozen=True)
+class LayerError:
+    """How far a quantised layer's results are from the floating-point model's: `layer` is its module path."""
+
+    layer: str
+    sqnr_db: float
+    cosine: float
+    largest_error: float
+
+
+@dataclass(frozen=True)
 class Report:
     """Figures of one compiled program; sizes in bytes, times in seconds."""
 
@@ -182,11 +193,14 @@ class Report:
         shown["session_bytes"] = self.memory.session_bytes
         return json.dumps(shown, indent=2)
 
-    def to_html(self, title: str = "vgfc report") -> str:
-        """One self-contained page: passes, the graph, memory over time, constants, operators with their source lines."""
+    def to_html(self, title: str = "vgfc report", layer_errors: Sequence[LayerError] = ()) -> str:
+        """One self-contained page: passes, the graph, memory over time, constants, operators with their source lines.
+
+        `layer_errors` are shown as a table of their own, the worst first.
+        """
         from vgfc.report.page import report_page
 
-        return report_page(self, title)
+        return report_page(self, title, layer_errors)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -12,6 +12,7 @@ from torch_mlir.dialects import func
 from vgfc import ir as helpers
 from vgfc.diagnostics import module_path, source_line
 from vgfc.interface import entry_function, ports
+from vgfc.memory import device_bytes
 from vgfc.segments import CONSTANTS, HOST_REASON, is_graph_constant, string
 
 MAX_ATTRIBUTE_CHARACTERS = 120
@@ -98,9 +99,7 @@ def type_text(kind: ir.Type) -> str:
 
 def value_bytes(values: Iterable[ir.Value]) -> tuple[int, ...]:
     """Device bytes of each value, 0 for what is no tensor."""
-    return tuple(
-        helpers.size_bytes(value.type) if isinstance(value.type, ir.RankedTensorType) else 0 for value in values
-    )
+    return tuple(device_bytes(value.type) for value in values)
 
 
 def _segment_of(op: ir.Operation, symbols: dict[str, func.FuncOp]) -> func.FuncOp | None:
@@ -158,14 +157,14 @@ class _Reader:
         """A compute segment of a VGF file, whose shader is all that there is: inputs, the shader, outputs."""
         kind = function.type
         inputs = [
-            Node("input", f"input {index}", (type_text(item),), (helpers.size_bytes(item),))
+            Node("input", f"input {index}", (type_text(item),), (device_bytes(item),))
             for index, item in enumerate(kind.inputs)
         ]
         outputs = [
-            Node("output", f"output {index}", (type_text(item),), (helpers.size_bytes(item),))
+            Node("output", f"output {index}", (type_text(item),), (device_bytes(item),))
             for index, item in enumerate(kind.results)
         ]
-        sizes = tuple(helpers.size_bytes(item) for item in kind.results)
+        sizes = tuple(device_bytes(item) for item in kind.results)
         middle = Node("operator", function.name.value, tuple(type_text(item) for item in kind.results), sizes)
         place = len(inputs)
         edges = [Edge(index, place, 0) for index in range(place)]
@@ -239,7 +238,7 @@ class _Reader:
             stored = "file" if op.name == "tosa.const" and is_graph_constant(op) else "code"
             source = source_line(op.location)
             path = module_path(op.location)
-            size = helpers.size_bytes(kind)
+            size = device_bytes(kind)
             self.sizes.append((type_text(kind), size, stored, str(source) if source else None, path))
             self.readers.append([])
         number = self.constants[key]

@@ -6,6 +6,7 @@ import html
 import json
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,12 @@ from vgfc.report.layout import layered
 from vgfc.report.memory import MemoryReport
 
 if TYPE_CHECKING:
-    from vgfc.report import Report
+    from vgfc.report import LayerError, Report
 
 FRAME_HEIGHT_PIXELS = 720
 
 
-def report_page(report: Report, title: str) -> str:
+def report_page(report: Report, title: str, layer_errors: Sequence[LayerError]) -> str:
     """The page of a report."""
     kinds = report.segments
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
@@ -51,6 +52,7 @@ def report_page(report: Report, title: str) -> str:
                 }
                 for outside in report.not_in_graph
             ],
+            "accuracy": [asdict(error) for error in sorted(layer_errors, key=lambda error: error.sqnr_db)],
         }
     )
 

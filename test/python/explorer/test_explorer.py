@@ -9,7 +9,9 @@ import pytest
 from model_explorer.extension_manager import ExtensionManager
 
 import vgfc
+from vgfc.explorer.main import layer_error_data
 from vgfc.program import Program
+from vgfc.report import LayerError
 
 TEXT = """
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -106,6 +108,21 @@ def test_providers_give_bytes_for_each_operator(manager: Any, vgf: Path, provide
     result = provided(manager, provider, vgf)
     assert result.error == ""
     assert {labels[key]: data.value for key, data in result.result.results.items()} == wanted
+
+
+def test_errors_of_layers_are_on_their_operators() -> None:
+    text = TEXT.replace(
+        "tosa.exp %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>",
+        'tosa.exp %1 : (tensor<4x8xf32>) -> tensor<4x8xf32> loc("head.exp")',
+    )
+    report = vgfc.compile_mlir(text).report()
+    data = layer_error_data(
+        report.graph, [LayerError("head.exp", 31.5, 0.99, 0.25), LayerError("tail", 60.0, 1.0, 0.0)]
+    )
+    ((key, result),) = data.results.items()
+    number, index = map(int, key.split("/"))
+    assert report.graph.segments[number].nodes[index].name == "exp"
+    assert result.value == 31.5
 
 
 def test_a_damaged_file_is_a_message(manager: Any, tmp_path: Path) -> None:

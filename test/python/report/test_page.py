@@ -13,6 +13,7 @@ import vgfc
 from benchmarks import browser, models
 from benchmarks.browser import Opened
 from vgfc.program import Program
+from vgfc.report import LayerError
 from vgfc.report.page import common_folder
 from vgfc.report.page import page as page_of
 from vgfc.runtime.vulkan import VulkanProgram
@@ -195,6 +196,19 @@ def test_segments_of_several_kinds_are_linked_and_the_host_explained(running: An
     assert found.page.locator("#graph-picture .edge.link").count() == 3
     assert found.page.locator("#graph-picture .node.host").count() == 1
     assert "segment-of 'exp:host' says so" in found.page.locator("#host-table").inner_text()
+    assert found.problems == []
+
+
+def test_errors_of_layers_are_a_table_with_the_worst_first(running: Any, program: Program, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    errors = [LayerError("s1.0.dw", 45.25, 0.9999, 0.01), LayerError("s2.1.p2", 20.5, 0.98, 0.3)]
+    file.write_text(program.report().to_html("Errors", errors), encoding="utf-8")
+    found = browser.opened(running, file)
+    rows = found.page.locator("#accuracy-table tbody tr")
+    assert [text.split() for text in rows.all_inner_texts()] == [
+        ["s2.1.p2", "20.5", "0.980000", "0.300"],
+        ["s1.0.dw", "45.3", "0.999900", "0.0100"],
+    ]
     assert found.problems == []
 
 
