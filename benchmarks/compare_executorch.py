@@ -325,6 +325,7 @@ def main() -> int:
     if options.repeat < 1:
         arguments.error(f"expected at least one turn, found --repeat {options.repeat}")
     python = set_up()
+    used = versions(python)
     rows: list[Row] = []
     console = Console(width=140)
     for precision in options.precision or PRECISIONS:
@@ -333,14 +334,13 @@ def main() -> int:
             print(f"{name}, {precision} ...", file=sys.stderr, flush=True)
             found = measure(python, name, precision, options.repeat, Path(options.keep).resolve())
             rows += found
+            if options.json:  # after every model: a long run that is broken off is not lost
+                content = json.dumps({"versions": used, "rows": [asdict(row) for row in rows]}, indent=2)
+                Path(options.json).write_text(content + "\n", encoding="utf-8")
             for row in found:
                 table.add_row(*cells(row))
         console.print(table)
         console.print(ratios([row for row in rows if row.precision == precision]), highlight=False)
-    used = versions(python)
-    if options.json:
-        content = json.dumps({"versions": used, "rows": [asdict(row) for row in rows]}, indent=2)
-        Path(options.json).write_text(content + "\n", encoding="utf-8")
     whole = options.precision is None and options.models == list(models.SPECS)
     if whole and not options.no_page:
         (ROOT / "docs" / "comparison.md").write_text(page(rows, used, options.repeat), encoding="utf-8")
