@@ -51,6 +51,9 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--require-full-graph", action="store_true", help="fail where an operator needs the host")
     result.add_argument(
+        "--stripes", action="store_true", help="compute large tensors part by part: less memory, more operators"
+    )
+    result.add_argument(
         "--explain", action="store_true", help="print why operators are in no graph, and what would help"
     )
     result.add_argument("--report", metavar="FILE.html", help="write the report as a page to look at")
@@ -102,6 +105,7 @@ def run_tool(arguments: argparse.Namespace) -> Program:
             target=arguments.target,
             segment_of=arguments.segment_of,
             require_full_graph=arguments.require_full_graph,
+            stripes=arguments.stripes,
             instrumentations=[progress],
         )
     program.save(arguments.output)

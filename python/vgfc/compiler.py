@@ -23,7 +23,7 @@ from vgfc.pipeline import PIPELINES
 from vgfc.program import Program
 from vgfc.report import StepRecorder
 from vgfc.report.explain import explain
-from vgfc.segments import REQUIRE_FULL_GRAPH, SEGMENT_OF
+from vgfc.segments import REQUIRE_FULL_GRAPH, SEGMENT_OF, STRIPE
 from vgfc.target import Target, attach, read_target
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def compile(
     target: Target | str | None = None,
     segment_of: str = "",
     require_full_graph: bool = False,
+    stripes: bool = False,
     instrumentations: Sequence[Instrumentation] = (),
     verify_numerics: bool | float = False,
 ) -> Program:
@@ -50,7 +51,8 @@ def compile(
     path of a file: .pt2, .mlir (TOSA or torch dialect), .mlirbc, and what else `vgfc.frontend.load` reads. `input_shapes`
     fixes dynamic dimensions, by the name of the input. `target` says what the device takes (see `vgfc.target`); None means
     what an MLIR module says, else the default. `segment_of` steers what runs where, as in "decoder.*:host,resize:host" (see
-    the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error. `verify_numerics`
+    the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error. With `stripes`
+    large tensors are computed part by part, which needs less memory and more operators (vgf-stripe). `verify_numerics`
     (True, or a tolerance) runs the module before and after each pass on the TOSA reference model, starting from PyTorch's
     own results where the model is one of PyTorch's.
 
@@ -70,7 +72,7 @@ def compile(
         from vgfc.frontend.torch import import_program
 
         module = import_program(model, inputs, input_shapes)
-    _write_wishes(module, target, segment_of, require_full_graph)
+    _write_wishes(module, target, segment_of, require_full_graph, stripes)
     program = _compile_module(module, time.perf_counter() - start, instrumentations)
     if verification is not None:
         verification.ensure_checked()
@@ -83,12 +85,13 @@ def compile_mlir(
     target: Target | str | None = None,
     segment_of: str = "",
     require_full_graph: bool = False,
+    stripes: bool = False,
     instrumentations: Sequence[Instrumentation] = (),
 ) -> Program:
     """Compile MLIR text or bytecode (TOSA or torch dialect); options and errors are those of `compile`."""
     start = time.perf_counter()
     module = parse_mlir(content)
-    _write_wishes(module, target, segment_of, require_full_graph)
+    _write_wishes(module, target, segment_of, require_full_graph, stripes)
     return _compile_module(module, time.perf_counter() - start, instrumentations)
 
 
@@ -101,7 +104,9 @@ def run_pipeline(module: ir.Module, text: str) -> None:
     run_textual_pipeline(module, text, PIPELINES)
 
 
-def _write_wishes(module: ir.Module, target: Target | str | None, segment_of: str, require_full_graph: bool) -> None:
+def _write_wishes(
+    module: ir.Module, target: Target | str | None, segment_of: str, require_full_graph: bool, stripes: bool
+) -> None:
     """Write what the caller asked for into the module, where the passes read it."""
     if target is not None:
         attach(module, read_target(target))
@@ -111,6 +116,8 @@ def _write_wishes(module: ir.Module, target: Target | str | None, segment_of: st
             attributes[SEGMENT_OF] = ir.StringAttr.get(segment_of)
         if require_full_graph:
             attributes[REQUIRE_FULL_GRAPH] = ir.UnitAttr.get()
+        if stripes:
+            attributes[STRIPE] = ir.UnitAttr.get()
 
 
 def _compile_module(module: ir.Module, import_seconds: float, instrumentations: Sequence[Instrumentation]) -> Program:

@@ -96,8 +96,10 @@ PARTITION = [
     "vgf-check-segments",
 ]
 
-# Orders first: what lies between segments depends on the order in which they run. Nothing after this moves an operator.
+# Stripes first, as they leave equal constants behind; orders before alias groups, since what lies between segments depends
+# on the order in which they run. Nothing after this moves an operator.
 MEMORY = [
+    "vgf-stripe{on-request=true}",
     "vgf-share-constants",
     "vgf-schedule",
     "vgf-plan-memory",
