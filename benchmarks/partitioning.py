@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ class Cut:
 
     model: str
     segments: int
-    budget: str
-    budget_bytes: int
+    constant_budget_bytes: int | None
+    session_budget_bytes: int | None
     file_bytes: int
     session_bytes: int
     run_seconds: float
@@ -79,17 +79,27 @@ class Counter:
         return len({ir.IntegerAttr(op.attributes[SEGMENT_INDEX]).value for op in marked})
 
 
-def target_for(counter: Counter, count: int) -> tuple[str, int, Target] | None:
-    """The smallest budget of constants, else of session memory, that makes exactly `count` segments."""
+def smallest(counter: Counter, kind: str, count: int, other: Target) -> Target:
+    """The target with the smallest budget of this kind, beside what `other` has, that makes at most `count` segments."""
+    low, high = 0, 1 << 28
+    while low < high:
+        middle = (low + high) // 2
+        found = counter.segments(replace(other, **{kind: middle}))  # type: ignore[arg-type]
+        low, high = (middle + 1, high) if found is None or found > count else (low, middle)
+    return replace(other, **{kind: low})  # type: ignore[arg-type]
+
+
+def target_for(counter: Counter, count: int) -> Target | None:
+    """A budget of constants, else of session memory, else of both, that makes exactly `count` segments."""
     for kind in ("constant_bytes", "session_bytes"):
-        low, high = 0, 1 << 28
-        while low < high:
-            middle = (low + high) // 2
-            found = counter.segments(Target(**{kind: middle}))
-            low, high = (middle + 1, high) if found is None or found > count else (low, middle)
-        target = Target(**{kind: low})
+        target = smallest(counter, kind, count, Target())
         if counter.segments(target) == count:
-            return kind, low, target
+            return target
+    for fewer in range(count - 1, 1, -1):
+        coarse = smallest(counter, "session_bytes", fewer, Target())
+        target = smallest(counter, "constant_bytes", count, coarse)
+        if counter.segments(target) == count:
+            return target
     return None
 
 
@@ -100,15 +110,14 @@ def cut(name: str, counts: list[int]) -> list[Cut]:
     counter = Counter(content)
     whole = vgfc.compile_mlir(content)
     wanted = [array.tobytes() for array in run(whole, inputs)]
-    rows = [row(name, "none", 0, whole, True)]
+    rows = [row(name, Target(), whole, True)]
     for count in counts:
-        found = target_for(counter, count)
-        if found is None:
+        target = target_for(counter, count)
+        if target is None:
             continue
-        kind, budget, target = found
         program = vgfc.compile_mlir(content, target=target)
         same = [array.tobytes() for array in run(program, inputs)] == wanted
-        rows.append(row(name, kind, budget, program, same))
+        rows.append(row(name, target, program, same))
     return rows
 
 
@@ -118,11 +127,20 @@ def run(program: vgfc.Program, inputs: Any) -> list[Any]:
     return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
-def row(name: str, budget: str, budget_bytes: int, program: vgfc.Program, same: bool) -> Cut:
+def row(name: str, target: Target, program: vgfc.Program, same: bool) -> Cut:
     """The figures of one program that has run."""
     loaded = program.vulkan()
     count = len(program.report().segments)
-    return Cut(name, count, budget, budget_bytes, len(program.vgf), loaded.session_bytes, loaded.run_seconds, same)
+    return Cut(
+        name,
+        count,
+        target.constant_bytes,
+        target.session_bytes,
+        len(program.vgf),
+        loaded.session_bytes,
+        loaded.run_seconds,
+        same,
+    )
 
 
 def main() -> int:
@@ -133,16 +151,17 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
     options = parser.parse_args()
     counts = [int(number) for number in options.segments.split(",")]
-    table = Table("model", "segments", "budget", "bytes", "file", "session", "run s", "same output")
+    table = Table("model", "segments", "constant budget", "session budget", "file", "session", "run s", "same output")
     rows: list[Cut] = []
     start = time.perf_counter()
     for name in options.models:
         found = cut(name, counts)
         rows += found
         for item in found:
-            sizes = [str(item.budget_bytes), str(item.file_bytes), str(item.session_bytes)]
+            budgets = [str(number or "") for number in (item.constant_budget_bytes, item.session_budget_bytes)]
+            sizes = [*budgets, str(item.file_bytes), str(item.session_bytes)]
             same = "yes" if item.same_output else "NO"
-            table.add_row(item.model, str(item.segments), item.budget, *sizes, f"{item.run_seconds:.3f}", same)
+            table.add_row(item.model, str(item.segments), *sizes, f"{item.run_seconds:.3f}", same)
     Console(width=120).print(table)
     print(f"{time.perf_counter() - start:.0f} s")
     if options.json:
