@@ -20,13 +20,16 @@ from vgfc.diagnostics import CompileError, source_line
 from vgfc.emit.vgf import emit
 from vgfc.interface import ports
 from vgfc.numerics import (
+    QUANTIZED_SLACK,
     Array,
     Culprit,
+    compare,
     find_culprit,
     relative_error,
+    rounds_to_codes,
     run_model,
     runnable,
-    tolerance_for,
+    step_slack,
     trace_model,
     usable_inputs,
 )
@@ -119,9 +122,7 @@ def _differs(previous: Stage, stage: Stage, tolerance: float | None) -> bool:
 
 
 def _output_differs(previous: Stage, stage: Stage, index: int, tolerance: float | None) -> bool:
-    left, right = previous.outputs[index], stage.outputs[index]
-    allowed = max(tolerance_for(right.dtype, tolerance), stage.slack)
-    return relative_error([left], [right]) > allowed
+    return compare(previous.outputs[index], stage.outputs[index], tolerance, "", stage.slack) is not None
 
 
 def _find_operation(found: Bisection, previous: Stage, stage: Stage, tolerance: float | None) -> None:
@@ -144,6 +145,7 @@ class Recorder(Instrumentation):
     _module: ir.Module | None = field(default=None, init=False)
     _pending: list[Step] = field(default_factory=list, init=False)
     _parts: int = field(default=0, init=False)
+    _rounds: bool = field(default=False, init=False)
 
     def before_step(self, step: Step, module: ir.Module) -> None:
         if module is not self._module:
@@ -177,7 +179,11 @@ class Recorder(Instrumentation):
             self.skipped.append((name, error.message))
             return
         copy = helpers.copy_module(target)
-        slack = max((float(getattr(step.python_pass, "numeric_slack", 0.0)) for step in self._pending), default=0.0)
+        slack = max((step_slack(step) for step in self._pending), default=0.0)
+        rounds = rounds_to_codes(target)
+        if self._rounds or (not self.stages and rounds):  # the stage before rounds, or is PyTorch's and does as well
+            slack = max(slack, QUANTIZED_SLACK)
+        self._rounds = rounds
         if not any(stage.trace for stage in self.stages) and self._pending:
             name = f"TOSA after import ({self._pending[-1].name})"
         self._pending.clear()
