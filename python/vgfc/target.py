@@ -115,7 +115,7 @@ def parse_target(text: str) -> Target:
         return parse_target(PRESETS[text])
     if text.endswith(".toml"):
         return _from_file(text)
-    head, *names = text.split("+")
+    head, *words = text.split("+")
     family, _, version = head.partition("-")
     if family.upper() != "TOSA" or not version:
         added = plugins("vgfc.targets")
@@ -131,7 +131,7 @@ def parse_target(text: str) -> Target:
     profiles: list[str] = []
     extensions: list[str] = []
     level = "8K"
-    for name in names:
+    for name in words:
         known = ALIASES.get(name.lower()) or name.lower()
         if name.upper() in PROFILES:
             profiles.append(name.upper())
