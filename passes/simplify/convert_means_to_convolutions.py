@@ -5,11 +5,11 @@
     %3 = tosa.add %1, %eps                         // or with weights of 1 and a bias of eps
 
 A layer norm has two such sums, a mean and a variance with its epsilon, so that it takes six operators and not eight or nine;
-vgf-fold-affine takes what else is added. A tensor [1, M, K] goes through [1, M, 1, K]; vgf-propagate-layouts takes the
-reshapes away or writes a matmul.
+vgf-fold-affine takes what else is added. A tensor of another rank goes through [1, M, 1, K]; vgf-propagate-layouts takes the
+reshapes away, or writes a matmul or the sum again where that is fewer operators.
 
-Left alone: sums that others read, other axes than the last, other ranks (the reshapes would stay), other types than f32 and
-f16, and factors that differ between elements.
+Left alone: sums that others read, other axes than the last, other types than f32 and f16, and factors that differ between
+elements.
 
 Invalid input: none, what does not fit stays.
 """
@@ -17,6 +17,7 @@ Invalid input: none, what does not fit stays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from torch_mlir import ir
@@ -52,8 +53,7 @@ def convert(op: ir.Operation) -> None:
         extents = shape(source)
         rank = len(extents)
         is_last = ir.IntegerAttr(owner.attributes["axis"]).value == rank - 1
-        fits = rank == 4 or (rank == 3 and extents[0] == 1)
-        if not (is_last and fits and has_one_use(data) and shape(data) == shape(op.result)):
+        if not (is_last and extents[-1] > 1 and has_one_use(data) and shape(data) == shape(op.result)):
             continue
         scale, shift = (float(number), 0.0) if op.name == "tosa.mul" else (1.0, float(number))
         with ir.InsertionPoint(op), op.location:
@@ -66,7 +66,7 @@ def scaled_sum(source: ir.Value, scale: float, shift: float, kind: ir.Type) -> i
     """The sum over the last axis times `scale` plus `shift`, as a convolution at the insertion point."""
     element, extents = element_type(source), shape(source)
     channels = extents[-1]
-    image = extents if len(extents) == 4 else (*extents[:2], 1, channels)
+    image = extents if len(extents) == 4 else (1, prod(extents[:-1]), 1, channels)
     if image != extents:
         source = create("tosa.reshape", tensor(image, element), [source, const_shape(image)])
     zero = constant(np.zeros(1), element)

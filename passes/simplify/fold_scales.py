@@ -6,9 +6,9 @@
     %3 = tosa.erf %2                       // GELU: %x = conv2d gives x/2 at once, and what multiplies %x by the result
     %4 = tosa.mul %x, %3                   // hands the factor of two on to the weights that follow
 
-A factor moves up through multiplications, sums, reciprocals, transposes, reshapes and slices to a convolution or a
-constant, or down through those and matmuls to all that reads it. Where the value on the way is read by others, they have to
-take up the reciprocal on their side. Nothing moves unless the whole of the factor finds a place.
+A factor moves up through multiplications, matmuls, sums, reciprocals, pools, ReLUs, transposes, reshapes and slices to a
+convolution or a constant, or down through those to all that reads it. Where the value on the way is read by others, they
+have to take up the reciprocal on their side. Nothing moves unless the whole of the factor finds a place.
 
 Only f32: half precision has no room for intermediate values of another size. Factors are finite, not zero, and within
 2^-20 to 2^20. Numbers change by a rounding of each weight.
@@ -19,6 +19,8 @@ Invalid input: none, a factor without a place stays.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
+from math import prod
 
 import numpy as np
 from torch_mlir import ir
@@ -37,6 +39,7 @@ from vgfc.ir import (
     shape_value,
 )
 from vgfc.passmanager import Pass, register
+from vgfc.tosa_numpy import attribute_number
 from vgfc.views import broadcast, reshape
 from vgfc.weights import (
     Update,
@@ -61,15 +64,40 @@ def is_moderate(factor: Array) -> bool:
 def reshaped_factor(factor: Array, source: tuple[int, ...], target: tuple[int, ...]) -> Array | None:
     """A factor for a tensor of shape `source` as one for that tensor reshaped to `target`; None when neither form is small.
 
-    One axis may have to be written out: a factor per head is one per channel where heads and channels are one axis.
+    Axes may have to be written out: a factor per head is one per channel where heads and channels are one axis.
     """
     repeated = [axis for axis, extent in enumerate(source) if extent != 1 and factor.shape[axis] == 1]
-    for written in [(), *((axis,) for axis in reversed(repeated))]:
+    choices = [some for count in range(len(repeated) + 1) for some in combinations(repeated, count)]
+    for written in sorted(choices, key=lambda axes: prod(source[axis] for axis in axes)):
         extents = [source[axis] if axis in written else extent for axis, extent in enumerate(factor.shape)]
         view = broadcast(reshape(source, target), tuple(extents))
         if view is not None:
-            return view.apply(np.broadcast_to(factor, extents))
+            return without_repetition(view.apply(np.broadcast_to(factor, extents)))
     return None
+
+
+def without_repetition(factor: Array) -> Array:
+    """A factor with extent 1 wherever it does not vary."""
+    for axis in range(factor.ndim):
+        first = factor.take([0], axis)
+        if factor.shape[axis] > 1 and (factor == first).all():
+            factor = first
+    return factor
+
+
+def takes_factors(op: ir.Operation, factor: Array) -> bool:
+    """Whether an operator of one data operand gives a result `factor` times as large for such an operand, and vice versa.
+
+    A pool, or resize between neighbours, per image and channel; a clamp from 0 up, or of nothing, for what keeps the sign.
+    """
+    if op.name in ("tosa.avg_pool2d", "tosa.resize"):
+        return tuple(factor.shape[1:3]) == (1, 1)
+    if op.name == "tosa.max_pool2d":
+        return tuple(factor.shape[1:3]) == (1, 1) and bool((factor > 0).all())
+    if op.name == "tosa.clamp":
+        low, high = (attribute_number(op.attributes[name]) for name in ("min_val", "max_val"))
+        return bool(low in (0, -np.inf) and high == np.inf and (factor > 0).all())
+    return bool(op.name == "tosa.negate")
 
 
 @dataclass
@@ -151,6 +179,10 @@ class Motion:
             return factor**-2 if (factor > 0).all() else None
         if op.name == "tosa.reciprocal":
             return 1 / factor
+        if op.name == "tosa.matmul":
+            return factor if factor.shape[2] == 1 else None
+        if takes_factors(op, factor):
+            return factor
         start = shape_value(op.operands[1]) if op.name == "tosa.slice" else None
         if start is None:
             return None
@@ -206,6 +238,8 @@ class Motion:
             return factor**-0.5 if (factor > 0).all() else None
         if op.name == "tosa.reciprocal":
             return 1 / factor
+        if takes_factors(op, factor):
+            return factor
         start = shape_value(op.operands[1]) if op.name == "tosa.slice" else None
         if start is None:
             return None

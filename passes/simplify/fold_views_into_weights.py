@@ -27,48 +27,18 @@ from vgfc.ir import (
     constant,
     constant_value,
     create,
-    defining,
     element_type,
     erase_unused,
     functions,
-    has_one_use,
-    int_list,
     operations,
     replace,
-    shape,
     tensor,
 )
 from vgfc.passmanager import Pass, register
-from vgfc.views import View, identity, reshape, transpose
+from vgfc.pointwise import is_pointwise, views_after, views_before
+from vgfc.views import View
 
 MAX_KERNEL = 8192  # TOSA 1.0, level 8K
-
-
-def view_of(op: ir.Operation) -> View | None:
-    """The view that a transpose or reshape is, None for other operations."""
-    if op.name == "tosa.transpose":
-        return transpose(shape(op.operands[0]), int_list(op.attributes["perms"]))
-    return reshape(shape(op.operands[0]), shape(op.result)) if op.name == "tosa.reshape" else None
-
-
-def viewed(value: ir.Value) -> tuple[ir.Value, View]:
-    """What `value` is a view of, and which."""
-    view = identity(shape(value))
-    while (owner := defining(value)) is not None:
-        step = view_of(owner)
-        longer = step.then(view) if step is not None else None
-        if longer is None:
-            break
-        value, view = owner.operands[0], longer
-    return value, view
-
-
-def is_pointwise(op: ir.Operation) -> bool:
-    """Whether `op` is a 1x1 convolution of stride 1 without padding and with constant weights and bias."""
-    if op.name != "tosa.conv2d" or shape(op.operands[1])[1:3] != (1, 1) or any(int_list(op.attributes["pad"])):
-        return False
-    constants = [constant_value(op.operands[index]) for index in (1, 2)]
-    return set(int_list(op.attributes["stride"])) == {1} and all(values is not None for values in constants)
 
 
 def channel_order(view: View, channels: int) -> Array | None:
@@ -81,7 +51,7 @@ def channel_order(view: View, channels: int) -> Array | None:
 
 def fold_input(op: ir.Operation) -> None:
     """Take the views before a pointwise convolution into its weights."""
-    source, view = viewed(op.operands[0])
+    view, source = views_before(op.operands[0])
     channels = view.target[3]
     extents = view.source
     order = channel_order(view, channels) if view.cost else None
@@ -108,14 +78,7 @@ def fold_input(op: ir.Operation) -> None:
 
 def fold_output(op: ir.Operation) -> None:
     """Take the views after a pointwise convolution into its weights."""
-    view, last = identity(shape(op.result)), op
-    while has_one_use(last.result):
-        user = next(iter(last.result.uses)).owner.operation
-        step = view_of(user)
-        longer = view.then(step) if step is not None else None
-        if longer is None:
-            break
-        view, last = longer, user
+    view, last = views_after(op)
     if not view.moves:
         return
     channels = view.source[3]

@@ -45,6 +45,7 @@ from vgfc.tosa_layout import Movable, movable, rearranged_constant
 from vgfc.views import Shape, View, identity, reshape, transpose
 
 OPERATOR_COST = 1 << 40  # one operator outweighs any number of bytes
+AWKWARD_COST = 1 << 34  # a constant per channel that no convolution could take up outweighs bytes, but no operator
 MAX_REACH = 256  # operators that one question is about; keeps the time linear in the size of the function
 VIEW_OPS = ("tosa.transpose", "tosa.reshape")
 
@@ -239,7 +240,9 @@ def _energy(roots: Iterable[Root], nodes: Iterable[Node], labels: Labels) -> int
 
 
 def _own_cost(node: Node, label: View | None) -> int:
-    return 0 if node.move is None or label is None else OPERATOR_COST * node.move.extra_operators(label)
+    if node.move is None or label is None:
+        return 0
+    return OPERATOR_COST * node.move.extra_operators(label) + AWKWARD_COST * node.move.has_inner_channels(label)
 
 
 # Moves

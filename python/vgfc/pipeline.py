@@ -38,7 +38,7 @@ TORCH_TO_TOSA = [
 ]
 
 # What helps every later stage, quantisation among them. Layouts come before affine chains, because constants per channel
-# are only seen to be so when the channels are the last axis. Upstream's canonicalize is not in here: it turns a cast of a
+# are only seen to be so when the channels are the last axis; means before them, because they would take the factor up. Upstream's canonicalize is not in here: it turns a cast of a
 # splat `true` to a float into -1.0.
 SIMPLIFY = [
     "func.func(cse)",
@@ -52,9 +52,9 @@ SIMPLIFY = [
     "vgf-propagate-layouts",
     "vgf-fold-slices",
     "vgf-fold-pads",
+    "vgf-convert-means-to-pools",
     "vgf-fold-affine",
     "vgf-sink-clamps",
-    "vgf-convert-means-to-pools",
 ]
 
 # Quantised islands become integer arithmetic; at the boundary, what is left of quantize and dequantize goes outside (a
@@ -70,7 +70,10 @@ QUANTIZE = [
 # the second look at layouts takes away; scales move when all affine chains are folded, and may leave new ones.
 SHORTEN = [
     "vgf-convert-means-to-convolutions",
+    "vgf-convert-linear",
+    "func.func(cse)",
     "vgf-fold-views-into-weights",
+    "vgf-merge-parallel-convolutions",
     "vgf-propagate-layouts",
     "vgf-fold-affine",
     "vgf-fold-scales",

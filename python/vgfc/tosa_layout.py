@@ -14,9 +14,31 @@ from math import prod
 import numpy as np
 from torch_mlir import ir
 
-from vgfc.ir import array_of, constant, constant_value, element_type, int_list, shape, shape_value, tensor
+from vgfc.ir import (
+    Array,
+    array_of,
+    constant,
+    constant_value,
+    create,
+    defining,
+    element_type,
+    int_list,
+    shape,
+    shape_value,
+    tensor,
+)
 from vgfc.ir import const_shape as make_shape
-from vgfc.views import Shape, View, axis_factors, axis_position, broadcast, grow_axis, reshape, resize_axis
+from vgfc.views import (
+    Shape,
+    View,
+    axis_factors,
+    axis_position,
+    broadcast,
+    grow_axis,
+    outermost_in,
+    reshape,
+    resize_axis,
+)
 
 MAX_RANK = 6  # TOSA 1.0, level 8K
 
@@ -115,6 +137,20 @@ class Movable:
     def extra_operators(self, label: View) -> int:
         """The operators that the form under `label` takes beyond one."""
         return 0
+
+    def has_inner_channels(self, label: View) -> bool:
+        """Whether a constant operand has one number per index of an axis that is not the last one.
+
+        Convolutions and their neighbours take such constants up when they are one number per channel.
+        """
+        for index, operand in enumerate(list(self.op.operands)[: self.data_count]):
+            owner = defining(operand)
+            if owner is None or owner.name != "tosa.const" or prod(self.shapes[index]) == 1:
+                continue
+            view = self.operand_view(index, label)
+            if view is not None and prod(view.target) != view.target[-1]:
+                return True
+        return False
 
     def rebuild(self, operands: Sequence[ir.Value], label: View) -> ir.Value:
         """The operator under `label`, made at the current insertion point; `operands` are rearranged already."""
@@ -293,6 +329,30 @@ class _Slice(_Resizing):
         changed = [axis for axis, extent in enumerate(shape(op.result)) if extent != frame[axis]]
         super().__init__(op, frame, 1, changed, start)
 
+    def labels_for_result(self, view: View) -> list[View]:
+        return [*super().labels_for_result(view), *self._labels_by_parts(view)]
+
+    def _labels_by_parts(self, view: View) -> list[View]:
+        """Labels under which the sliced axis is cut into parts as large as the slice, of which it takes one."""
+        if len(self.axes) != 1:
+            return []
+        (axis,) = self.axes
+        extent, size = self.frame[axis], self.result_shape[axis]
+        if size == 1 or extent % size or self.numbers[axis] % size:
+            return []
+        parts = (*self.frame[:axis], extent // size, size, *self.frame[axis + 1 :])
+        one = (*parts[:axis], 1, *parts[axis + 1 :])
+        opened = reshape(one, self.result_shape).then(view)
+        if opened is None:
+            return []
+        labels = []
+        for target_axis in range(len(view.target)):
+            grown = outermost_in(opened, axis, extent // size, target_axis)
+            label = reshape(self.frame, parts).then(grown) if grown is not None else None
+            if label is not None:
+                labels.append(label)
+        return labels
+
     def other_operands(self, label: View) -> list[ir.Value]:
         view = self.result_view(label)
         assert view is not None
@@ -342,19 +402,42 @@ class _Axis(_Resizing):
 class _Pointwise(Movable):
     """A 1x1 convolution of stride 1 without padding: any arrangement of what precedes the channels.
 
-    In the arrangement [1, M, channels] it is written as a matmul, and an add for a bias that is not all zeros.
+    In the arrangement [1, M, channels] it is written as a matmul, and an add for a bias that is not all zeros. One whose
+    weights are one number for one result is a scaled sum, in any arrangement at all.
     """
 
-    def __init__(self, op: ir.Operation, has_bias: bool, as_matmul: bool) -> None:
+    def __init__(self, op: ir.Operation, weight: Array | None, bias: Array | None, is_depthwise: bool) -> None:
         super().__init__(op, shape(op.operands[0]), 1)
-        self.has_bias = has_bias
-        self.as_matmul = as_matmul
+        element = element_type(op.result)
+        self.weight = weight
+        self.bias = bias
+        is_plain = weight is not None and bias is not None and element == element_type(op.operands[0])
+        self.as_matmul = is_plain and not is_depthwise and str(element) in ("f32", "f16")
+        is_splat = weight is not None and bool((weight == weight.reshape(-1)[0]).all())
+        self.as_sum = self.as_matmul and is_splat and self.result_shape[3] == 1 and self.frame[3] > 1
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether the bias adds anything."""
+        return self.bias is None or bool(np.any(self.bias != 0))
+
+    def _form(self, label: View) -> str | None:
+        """How the operator is written under `label`."""
+        rank = len(label.target)
+        if rank == 4 and self._swap_channels(label, self.frame[3], self.result_shape[3]) is not None:
+            return "convolution"
+        if rank == 3 and label.target[0] == 1 and self.as_matmul and self._is_last(label):
+            return "matmul"
+        return "sum" if self.as_sum and _where(label, 3, exact=True) is not None else None
+
+    def _is_last(self, label: View) -> bool:
+        return self._swap_channels(label, self.frame[3], self.result_shape[3]) is not None
 
     def result_view(self, label: View) -> View | None:
-        rank = len(label.target)
-        if not (rank == 4 or (rank == 3 and label.target[0] == 1 and self.as_matmul)):
-            return None
-        return self._swap_channels(label, self.frame[3], self.result_shape[3])
+        form = self._form(label)
+        if form == "sum":
+            return broadcast(label, self.result_shape)
+        return None if form is None else self._swap_channels(label, self.frame[3], self.result_shape[3])
 
     def _swap_channels(self, view: View, channels: int, wanted: int) -> View | None:
         last = len(view.target) - 1
@@ -364,27 +447,70 @@ class _Pointwise(Movable):
             return None
         return view if wanted == 1 else grow_axis(view, 3, wanted, last)
 
+    def labels_for_operand(self, index: int, view: View) -> list[View]:
+        return [view, *_as_images(view)]
+
     def labels_for_result(self, view: View) -> list[View]:
-        label = self._swap_channels(view, self.result_shape[3], self.frame[3])
-        return [] if label is None else [label]
+        labels = [self._swap_channels(each, self.result_shape[3], self.frame[3]) for each in [view, *_as_images(view)]]
+        return [label for label in labels if label is not None]
 
     def extra_operators(self, label: View) -> int:
-        return 1 if len(label.target) == 3 and self.has_bias else 0
+        form = self._form(label)
+        if form == "sum":
+            return int(self.factor != 1) + int(self.has_bias)
+        return int(form == "matmul" and self.has_bias)
+
+    @property
+    def factor(self) -> float:
+        """The number that a scaled sum is scaled with."""
+        assert self.weight is not None
+        return float(self.weight.reshape(-1)[0])
 
     def rebuild(self, operands: Sequence[ir.Value], label: View) -> ir.Value:
-        if len(label.target) == 4:
+        form = self._form(label)
+        if form == "convolution":
             return super().rebuild(operands, label)
+        assert self.weight is not None and self.bias is not None
         element = element_type(self.op.result)
-        weight, bias = constant_value(self.op.operands[1]), constant_value(self.op.operands[2])
-        assert weight is not None and bias is not None
         with self.op.location:
-            factors = constant(weight.reshape(weight.shape[0], -1).T[None], element)
-            kind = tensor([*label.target[:2], weight.shape[0]], element)
-            zero_points = [self.op.operands[3], self.op.operands[4]]
-            product = ir.Operation.create("tosa.matmul", [kind], [operands[0], factors, *zero_points]).result
-            if not self.has_bias:
-                return product
-            return ir.Operation.create("tosa.add", [kind], [product, constant(bias.reshape(1, 1, -1), element)]).result
+            value = self._summed(operands[0], label) if form == "sum" else self._product(operands[0], label)
+            if self.has_bias:
+                bias = constant(self.bias.reshape([1] * (len(label.target) - 1) + [-1]), element)
+                value = create("tosa.add", value.type, [value, bias])
+        return value
+
+    def _product(self, operand: ir.Value, label: View) -> ir.Value:
+        """The convolution as a matmul."""
+        assert self.weight is not None
+        element = element_type(self.op.result)
+        factors = constant(self.weight.reshape(self.weight.shape[0], -1).T[None], element)
+        kind = tensor([*label.target[:2], self.weight.shape[0]], element)
+        return create("tosa.matmul", kind, [operand, factors, self.op.operands[3], self.op.operands[4]])
+
+    def _summed(self, operand: ir.Value, label: View) -> ir.Value:
+        """The convolution as a sum and its factor."""
+        view, axis = self.result_view(label), _where(label, 3, exact=True)
+        assert view is not None and axis is not None
+        element = element_type(self.op.result)
+        i32 = ir.IntegerType.get_signless(32)
+        kind = tensor(view.target, element)
+        value = create("tosa.reduce_sum", kind, [operand], {"axis": ir.IntegerAttr.get(i32, axis)})
+        if self.factor == 1:
+            return value
+        factor = constant(np.full([1] * len(view.target), self.factor), element)
+        shift = constant(np.zeros(1, np.int8), ir.IntegerType.get_signless(8))
+        return create("tosa.mul", kind, [value, factor, shift])
+
+
+def _as_images(view: View) -> list[View]:
+    """The same order of elements as a tensor of rank 4 with the last axis as it is."""
+    rank = len(view.target)
+    if rank in (0, 4):
+        return []
+    lead = view.target[:-1]
+    image = (*lead, 1) if rank == 3 else (1, prod(lead), 1)
+    shaped = view.then(reshape(view.target, (*image, view.target[-1])))
+    return [] if shaped is None else [shaped]
 
 
 def _movable_convolution(op: ir.Operation) -> Movable | None:
@@ -395,16 +521,8 @@ def _movable_convolution(op: ir.Operation) -> Movable | None:
         return None
     if is_depthwise and weight_shape[3] != 1:
         return None
-    constants = [constant_value(operand) for operand in list(op.operands)[1:3]]
-    same_type = element_type(op.result) == element_type(op.operands[0])
-    as_matmul = (
-        not is_depthwise
-        and all(values is not None for values in constants)
-        and same_type
-        and str(element_type(op.result)) in ("f32", "f16")
-    )
-    has_bias = constants[1] is None or bool(np.any(constants[1] != 0))
-    return _Pointwise(op, has_bias, as_matmul)
+    weight, bias = (constant_value(operand) for operand in list(op.operands)[1:3])
+    return _Pointwise(op, weight, bias, is_depthwise)
 
 
 def _movable_rescale(op: ir.Operation) -> Movable:

@@ -311,6 +311,22 @@ def resize_axis(view: View, axis: int, extent: int) -> View | None:
     return make_view(tuple(source), tuple(target), sizes, order)
 
 
+def outermost_in(view: View, axis: int, extent: int, target_axis: int) -> View | None:
+    """The same rearrangement of a tensor whose `axis`, of extent 1, grows and becomes the outermost part of a target axis.
+
+    None when that target axis begins inside what a source axis was cut into.
+    """
+    assert view.source[axis] == 1
+    split = (*view.target[:target_axis], 1, *view.target[target_axis:])
+    opened = view.then(reshape(view.target, split))
+    grown = grow_axis(opened, axis, extent, target_axis) if opened is not None else None
+    if grown is None:
+        return None
+    joined = list(view.target)
+    joined[target_axis] *= extent
+    return grown.then(reshape(grown.target, tuple(joined)))
+
+
 def grow_axis(view: View, axis: int, extent: int, position: int) -> View | None:
     """The same rearrangement of a tensor whose `axis`, of extent 1, grows and becomes target axis `position`, also of 1.
 

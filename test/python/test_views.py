@@ -16,6 +16,7 @@ from vgfc.views import (
     broadcast,
     grow_axis,
     identity,
+    outermost_in,
     reshape,
     resize_axis,
     transpose,
@@ -155,6 +156,24 @@ def test_axes(case: tuple[Shape, list[tuple[str, Shape]]], data: st.DataObject) 
     if extent == 1 and inside == 1:
         grown = grow_axis(resized, axis, start[axis], target)
         assert grown == view
+
+
+@settings(max_examples=200, deadline=None)
+@given(chains(), st.data())
+def test_outermost_part(case: tuple[Shape, list[tuple[str, Shape]]], data: st.DataObject) -> None:
+    """Growing an axis as the outermost part of a target axis: each index of it is a block of that target axis."""
+    start, chain = case
+    start = (1, *start) if len(start) < 6 else start
+    view = composed(start, [("reshape", case[0]), *chain]) if start != case[0] else composed(start, chain)
+    if view is None or start[0] != 1:
+        return
+    target_axis = data.draw(st.integers(0, len(view.target) - 1))
+    grown = outermost_in(view, 0, 3, target_axis)
+    if grown is None:
+        return
+    values = np.arange(3 * prod(start)).reshape(3, *start[1:])
+    blocks = [view.apply(values[index : index + 1]) for index in range(3)]
+    np.testing.assert_array_equal(grown.apply(values), np.concatenate(blocks, target_axis))
 
 
 def test_one_transpose_suffices_where_it_can() -> None:

@@ -30,19 +30,16 @@ func.func @epsilon(%x: tensor<1x3x4xf32>) -> tensor<1x3x1xf32> {
 
 // -----
 
-// The sum is read twice; the axis is not the last; the reshapes of a rank 2 tensor would cost what the sum saves.
+// The sum is read twice; the axis is not the last.
 
 // CHECK-LABEL: func.func @left_alone
-func.func @left_alone(%x: tensor<1x3x4xf32>, %y: tensor<3x4xf32>) -> (tensor<1x3x1xf32>, tensor<1x3x1xf32>, tensor<1x1x4xf32>, tensor<3x1xf32>) {
+func.func @left_alone(%x: tensor<1x3x4xf32>) -> (tensor<1x3x1xf32>, tensor<1x3x1xf32>, tensor<1x1x4xf32>) {
   // CHECK-NOT: tosa.conv2d
   %c = "tosa.const"() <{values = dense<0.25> : tensor<1x1x1xf32>}> : () -> tensor<1x1x1xf32>
-  %d = "tosa.const"() <{values = dense<0.25> : tensor<1x1xf32>}> : () -> tensor<1x1xf32>
   %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
   %0 = tosa.reduce_sum %x {axis = 2 : i32} : (tensor<1x3x4xf32>) -> tensor<1x3x1xf32>
   %1 = tosa.mul %0, %c, %s : (tensor<1x3x1xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x3x1xf32>
   %2 = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<1x3x4xf32>) -> tensor<1x1x4xf32>
   %3 = tosa.mul %2, %c, %s : (tensor<1x1x4xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x1x4xf32>
-  %4 = tosa.reduce_sum %y {axis = 1 : i32} : (tensor<3x4xf32>) -> tensor<3x1xf32>
-  %5 = tosa.mul %4, %d, %s : (tensor<3x1xf32>, tensor<1x1xf32>, tensor<1xi8>) -> tensor<3x1xf32>
-  return %0, %1, %3, %5 : tensor<1x3x1xf32>, tensor<1x3x1xf32>, tensor<1x1x4xf32>, tensor<3x1xf32>
+  return %0, %1, %3 : tensor<1x3x1xf32>, tensor<1x3x1xf32>, tensor<1x1x4xf32>
 }

@@ -191,3 +191,64 @@ func.func @bound(%x: tensor<1x2x4x4xi32>) -> tensor<1x2x2x2xi8> {
   %3 = tosa.transpose %2 {perms = array<i32: 0, 3, 1, 2>} : (tensor<1x2x2x2xi8>) -> tensor<1x2x2x2xi8>
   return %3 : tensor<1x2x2x2xi8>
 }
+
+// -----
+
+// What was made a convolution and found no image around it is a sum again.
+
+// CHECK-LABEL: func.func @as_sum
+func.func @as_sum(%x: tensor<6x4xf32>) -> tensor<6x1xf32> {
+  // CHECK: %[[S:.+]] = tosa.reduce_sum %arg0 {axis = 1 : i32}
+  // CHECK: tosa.mul %[[S]]
+  // CHECK-NEXT: return
+  %w = "tosa.const"() <{values = dense<0.25> : tensor<1x1x1x4xf32>}> : () -> tensor<1x1x1x4xf32>
+  %zero = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %a = tosa.const_shape {values = dense<[1, 6, 1, 4]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %c = tosa.const_shape {values = dense<[6, 1]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %0 = tosa.reshape %x, %a : (tensor<6x4xf32>, !tosa.shape<4>) -> tensor<1x6x1x4xf32>
+  %1 = tosa.conv2d %0, %w, %zero, %zero, %zero {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x6x1x4xf32>, tensor<1x1x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x6x1x1xf32>
+  %2 = tosa.reshape %1, %c : (tensor<1x6x1x1xf32>, !tosa.shape<2>) -> tensor<6x1xf32>
+  return %2 : tensor<6x1xf32>
+}
+
+// -----
+
+// The transpose may stand before or after the addition; after it, the constant is one number per channel of the
+// convolution, which vgf-fold-affine folds.
+
+// CHECK-LABEL: func.func @channels_last
+func.func @channels_last(%x: tensor<1x3x3x2xf32>) -> tensor<1x2x3x3xf32> {
+  // CHECK: tosa.max_pool2d
+  // CHECK: tosa.add {{.*}}tensor<1x1x1x2xf32>)
+  // CHECK-NEXT: tosa.transpose
+  %c = "tosa.const"() <{values = dense<[[[[1.0]], [[2.0]]]]> : tensor<1x2x1x1xf32>}> : () -> tensor<1x2x1x1xf32>
+  %0 = tosa.max_pool2d %x {kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xf32>
+  %1 = tosa.transpose %0 {perms = array<i32: 0, 3, 1, 2>} : (tensor<1x3x3x2xf32>) -> tensor<1x2x3x3xf32>
+  %2 = tosa.add %1, %c : (tensor<1x2x3x3xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  return %2 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
+// Three parts of the channels, each split into two heads and merged with the batch: the parts come first, and are sliced
+// whole.
+
+// CHECK-LABEL: func.func @parts
+func.func @parts(%x: tensor<5x2x12xf32>) -> (tensor<4x5x2xf32>, tensor<4x5x2xf32>) {
+  // CHECK: %[[R:.+]] = tosa.reshape %arg0, %{{.+}} -> tensor<5x2x3x2x2xf32>
+  // CHECK: %[[T:.+]] = tosa.transpose %[[R]] {perms = array<i32: 2, 1, 3, 0, 4>} : {{.*}} -> tensor<3x2x2x5x2xf32>
+  // CHECK: %[[M:.+]] = tosa.reshape %[[T]], %{{.+}} -> tensor<12x5x2xf32>
+  // CHECK-COUNT-2: tosa.slice %[[M]]
+  // CHECK-NEXT: return
+  %s0 = tosa.const_shape {values = dense<0> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %s1 = tosa.const_shape {values = dense<[0, 0, 8]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %n = tosa.const_shape {values = dense<[5, 2, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %h = tosa.const_shape {values = dense<[5, 4, 2]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.slice %x, %s0, %n : (tensor<5x2x12xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<5x2x4xf32>
+  %1 = tosa.slice %x, %s1, %n : (tensor<5x2x12xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<5x2x4xf32>
+  %2 = tosa.reshape %0, %h : (tensor<5x2x4xf32>, !tosa.shape<3>) -> tensor<5x4x2xf32>
+  %3 = tosa.reshape %1, %h : (tensor<5x2x4xf32>, !tosa.shape<3>) -> tensor<5x4x2xf32>
+  %4 = tosa.transpose %2 {perms = array<i32: 1, 0, 2>} : (tensor<5x4x2xf32>) -> tensor<4x5x2xf32>
+  %5 = tosa.transpose %3 {perms = array<i32: 1, 0, 2>} : (tensor<5x4x2xf32>) -> tensor<4x5x2xf32>
+  return %4, %5 : tensor<4x5x2xf32>, tensor<4x5x2xf32>
+}

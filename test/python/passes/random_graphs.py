@@ -49,13 +49,18 @@ class Builder:
         numbers = [self.pick(options) for _ in range(min(count, 6))]
         numbers = [numbers[index % len(numbers)] for index in range(count)]
         name = self.name()
-        self.lines.append(f'  {name} = "tosa.const"() <{{values = dense<{nested(numbers, shape)}> : {tensor(shape)}}}> : () -> {tensor(shape)}')
-        return name, tensor(shape)
+        kind = tensor(shape)
+        self.lines.append(
+            f'  {name} = "tosa.const"() <{{values = dense<{nested(numbers, shape)}> : {kind}}}> : () -> {kind}'
+        )
+        return name, kind
 
     def shape_constant(self, numbers: list[int] | Shape) -> tuple[str, str]:
         name = self.name()
         kind = f"!tosa.shape<{len(numbers)}>"
-        self.lines.append(f"  {name} = tosa.const_shape {{values = dense<{list(numbers)}> : tensor<{len(numbers)}xindex>}} : () -> {kind}")
+        self.lines.append(
+            f"  {name} = tosa.const_shape {{values = dense<{list(numbers)}> : tensor<{len(numbers)}xindex>}} : () -> {kind}"
+        )
         return name, kind
 
     def limited(self, name: str, shape: Shape) -> str:
@@ -88,7 +93,10 @@ def factors(number: int) -> list[int]:
 def transpose(b: Builder, name: str, shape: Shape) -> None:
     order = b.draw(st.permutations(range(len(shape))))
     result = tuple(shape[axis] for axis in order)
-    b.add(b.emit("transpose", [(name, tensor(shape))], result, f"{{perms = array<i32: {', '.join(map(str, order))}>}}"), result)
+    b.add(
+        b.emit("transpose", [(name, tensor(shape))], result, f"{{perms = array<i32: {', '.join(map(str, order))}>}}"),
+        result,
+    )
 
 
 def reshape(b: Builder, name: str, shape: Shape) -> None:
@@ -188,7 +196,10 @@ def convolution(b: Builder, name: str, shape: Shape) -> None:
     attributes = (
         "{acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}"
     )
-    b.add(b.limited(b.emit("conv2d", [(name, tensor(shape)), weight, bias, zero, zero], result, attributes), result), result)
+    b.add(
+        b.limited(b.emit("conv2d", [(name, tensor(shape)), weight, bias, zero, zero], result, attributes), result),
+        result,
+    )
 
 
 def product(b: Builder, name: str, shape: Shape) -> None:
