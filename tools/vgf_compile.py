@@ -56,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--explain", action="store_true", help="print why operators are in no graph, and what would help"
     )
+    result.add_argument(
+        "--verify-numerics", action="store_true", help="run the model after every pass and compare, with PyTorch first"
+    )
     result.add_argument("--report", metavar="FILE.html", help="write the report as a page to look at")
     result.add_argument("--memory-report", metavar="FILE.html", help="write what the program needs of memory as a page")
     add_output_options(result, "print the report as JSON")
@@ -107,6 +110,7 @@ def run_tool(arguments: argparse.Namespace) -> Program:
             require_full_graph=arguments.require_full_graph,
             stripes=arguments.stripes,
             instrumentations=[progress],
+            verify_numerics=arguments.verify_numerics,
         )
     program.save(arguments.output)
     if arguments.report:
