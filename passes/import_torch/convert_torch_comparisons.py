@@ -112,6 +112,22 @@ def convert_isfinite(call: Call) -> ir.Value:
     return build.binary("tosa.greater", build.scalar_like(math.inf, value), build.unary("tosa.abs", value))
 
 
+def convert_isclose(call: Call) -> ir.Value:
+    """|left - right| <= atol + rtol * |right|, or equal, as infinities are."""
+    left, right = pair(call)
+    left, right = build.cast(left, build.f32()), build.cast(right, build.f32())
+    equal = build.binary("tosa.equal", left, right)
+    if call.flag(4):
+        nans = [build.logical_not(build.binary("tosa.equal", value, value)) for value in (left, right)]
+        equal = build.binary("tosa.logical_or", equal, build.binary("tosa.logical_and", *nans))
+    size = build.mul(build.unary("tosa.abs", right), build.scalar_like(call.real(2, 1e-5), right))
+    allowed = build.add(size, build.scalar_like(call.real(3, 1e-8), size))
+    apart = build.unary("tosa.abs", build.sub(left, right))
+    near = build.binary("tosa.greater_equal", allowed, apart)
+    finite = build.binary("tosa.greater", build.scalar_like(math.inf, apart), apart)
+    return build.binary("tosa.logical_or", equal, build.binary("tosa.logical_and", near, finite))
+
+
 def convert_nan_to_num(call: Call) -> ir.Value:
     value = call.tensor(0)
     element = element_type(value)
@@ -155,6 +171,7 @@ TABLE: dict[str, Converter] = {
     "torch.aten.isinf": convert_isinf,
     "torch.aten.isfinite": convert_isfinite,
     "torch.aten.nan_to_num": convert_nan_to_num,
+    "torch.aten.isclose": convert_isclose,
 }
 
 

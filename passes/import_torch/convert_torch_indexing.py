@@ -18,7 +18,7 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import Array, constant, constant_value, element_type, is_float, shape
+from vgfc.ir import Array, constant, element_type, is_float, shape
 from vgfc.passmanager import register
 from vgfc.torch_conversion import (
     Call,
@@ -27,6 +27,8 @@ from vgfc.torch_conversion import (
     carried,
     is_none,
     is_tensor,
+    is_unconverted,
+    known_integers,
     torch_dtype,
     torch_shape,
 )
@@ -39,7 +41,7 @@ def i8() -> ir.Type:
 
 def known_indices(value: ir.Value) -> Array | None:
     """Indices that are known now, as int64."""
-    found = constant_value(value)
+    found = known_integers(value)
     return None if found is None else found.astype(np.int64)
 
 
@@ -58,20 +60,24 @@ def taken(value: ir.Value, indices: ir.Value, axis: int) -> ir.Value:
 
 def from_front(indices: ir.Value, extent: int) -> ir.Value:
     """Indices with the extent added to those that count from the end."""
-    found = constant_value(indices)
+    found = known_integers(indices)
     if found is not None:
         return constant(np.where(found < 0, found + extent, found).astype(np.int32), build.i32())
     negative = build.binary("tosa.greater", build.scalar_like(0, indices), indices)
     return build.select(negative, build.add(indices, build.scalar_like(extent, indices)), indices)
 
 
-def convert_index_select(call: Call) -> ir.Value:
+def convert_index_select(call: Call) -> ir.Value | None:
+    if call.waits(2):
+        return None
     value = call.tensor()
     axis = call.axis(1, len(shape(value)))
     return build.reshape(taken(value, call.tensor(2), axis), call.result_shape or (1,))
 
 
-def convert_embedding(call: Call) -> ir.Value:
+def convert_embedding(call: Call) -> ir.Value | None:
+    if call.waits(1):
+        return None
     return build.reshape(taken(call.tensor(0), call.tensor(1), 0), call.result_shape)
 
 
@@ -121,9 +127,9 @@ def subscript(call: Call, dimensions: Sequence[int], given: Sequence[ir.Value]) 
         )
     assert linear is not None, "a subscript has an index"
     indexed = tuple(dimensions[axis] for axis in at)
-    found = all(constant_value(carried(given[axis])) is not None for axis in at)
+    found = all(known_integers(carried(given[axis])) is not None for axis in at)
     if found and len(at) > 1:
-        arrays = [np.asarray(constant_value(from_front(carried(given[axis]), dimensions[axis]))) for axis in at]
+        arrays = [np.asarray(known_integers(from_front(carried(given[axis]), dimensions[axis]))) for axis in at]
         shaped = [array.reshape(torch_shape(given[axis])) for array, axis in zip(arrays, at, strict=True)]
         numbers = np.ravel_multi_index(np.broadcast_arrays(*shaped), indexed).astype(np.int32)
         linear = constant(np.asarray(numbers).reshape(target or (1,)), build.i32())
@@ -133,8 +139,10 @@ def subscript(call: Call, dimensions: Sequence[int], given: Sequence[ir.Value]) 
     return Subscript([*at, *others], linear, target, indexed, rest, front)
 
 
-def convert_index(call: Call) -> ir.Value:
+def convert_index(call: Call) -> ir.Value | None:
     given = call.tensors(1)
+    if any(is_unconverted(value) for value in given if not is_none(value)):
+        return None
     if any(not is_none(value) and torch_dtype(value) == "i1" for value in given):
         raise call.error("by a boolean mask gives a shape that depends on values, which a VGF has none of")
     value = call.tensor(0)
@@ -151,21 +159,40 @@ def convert_index(call: Call) -> ir.Value:
 
 def scattered(call: Call, rows: ir.Value, indices: ir.Value, values: ir.Value, add: bool) -> ir.Value:
     """rows (NxKxC) with values (NxWxC) written at, or added at, indices (NxW)."""
-    found = constant_value(indices)
-    if found is not None and any(len(np.unique(line)) != len(line) for line in found):
-        raise call.error("writes to one place twice, which has no certain result")
+    found = known_integers(indices)
+    twice = found is not None and any(len(np.unique(line)) != len(line) for line in found)
     if add:
         if found is None:
             raise call.error("adds at computed indices, which TOSA 1.0 cannot do where two of them agree")
+        if twice:
+            return added_in_rounds(call, rows, found, values)
         values = build.add(values, build.gather(rows, indices))
+    elif twice:
+        raise call.error("writes to one place twice, which has no certain result")
     element = element_type(rows)
     if element == build.i1():
         return build.cast(scattered(call, build.cast(rows, i8()), indices, build.cast(values, i8()), False), element)
     return build.operation("tosa.scatter", rows.type, [rows, indices, values])
 
 
-def convert_index_put(call: Call) -> ir.Value:
-    given = [value for value in call.tensors(1)]
+def added_in_rounds(call: Call, rows: ir.Value, indices: Array, values: ir.Value) -> ir.Value:
+    """rows (1xKxC) with values added at known indices (1xW): in each round every place comes once at most."""
+    if len(indices) != 1:
+        raise call.error("adds to one place twice in several rows, which is not supported")
+    numbers = indices[0]
+    rounds = np.array([np.count_nonzero(numbers[:at] == number) for at, number in enumerate(numbers)])
+    for turn in range(int(rounds.max()) + 1):
+        places = np.flatnonzero(rounds == turn)
+        chosen = constant(numbers[places].astype(np.int32).reshape(1, -1), build.i32())
+        sums = build.add(build.take(values, places, 1), build.gather(rows, chosen))
+        rows = build.operation("tosa.scatter", rows.type, [rows, chosen, sums])
+    return rows
+
+
+def convert_index_put(call: Call) -> ir.Value | None:
+    given = call.tensors(1)
+    if any(is_unconverted(value) for value in given if not is_none(value)):
+        return None
     value = call.tensor(0)
     present = [item for item in given if not is_none(item)]
     if len(present) == 1 and torch_dtype(present[0]) == "i1":
@@ -214,7 +241,7 @@ def along_axis(call: Call, axis: int, indices: ir.Value, values: ir.Value, add: 
     count = math.prod(shape(moved)[:-1])
     rows = build.reshape(moved, (count, dimensions[axis], 1))
     source = build.reshape(values, (count, shape(picks)[-1], 1))
-    known = constant_value(indices)
+    known = known_integers(indices)
     flat = build.reshape(picks, (count, shape(picks)[-1]))
     if known is not None:
         flat = constant(np.transpose(known, order).reshape(count, -1).astype(np.int32), build.i32())
@@ -222,7 +249,9 @@ def along_axis(call: Call, axis: int, indices: ir.Value, values: ir.Value, add: 
     return build.transpose(build.reshape(result, shape(moved)), np.argsort(order).tolist())
 
 
-def convert_scatter(call: Call) -> ir.Value:
+def convert_scatter(call: Call) -> ir.Value | None:
+    if call.waits(2):
+        return None
     axis = call.axis(1, len(shape(call.tensor(0))))
     indices = call.tensor(2)
     if is_tensor(call.operand(3)):
@@ -232,7 +261,9 @@ def convert_scatter(call: Call) -> ir.Value:
     return along_axis(call, axis, indices, values, call.name.endswith("scatter_add"))
 
 
-def convert_index_copy(call: Call) -> ir.Value:
+def convert_index_copy(call: Call) -> ir.Value | None:
+    if call.waits(2):
+        return None
     """Whole slices written at, or added at, indices of one axis."""
     value = call.tensor(0)
     axis = call.axis(1, len(shape(value)))
@@ -311,7 +342,9 @@ def convert_one_hot(call: Call) -> ir.Value:
     return build.cast(build.binary("tosa.equal", column, classes), build.i32())
 
 
-def convert_index_fill(call: Call) -> ir.Value:
+def convert_index_fill(call: Call) -> ir.Value | None:
+    if call.waits(2):
+        return None
     value = call.tensor(0)
     axis = call.axis(1, len(shape(value)))
     indices = known_indices(call.tensor(2))

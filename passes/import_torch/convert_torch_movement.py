@@ -17,7 +17,7 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import defining, is_float, shape
+from vgfc.ir import constant, defining, is_float, shape
 from vgfc.passmanager import register
 from vgfc.torch_conversion import Call, Converter, TorchConversion, carried, is_tensor, torch_shape
 
@@ -145,6 +145,10 @@ def convert_list_unpack(call: Call) -> list[ir.Value] | None:
         pieces.append(build.reshape(piece, torch_shape(result) or (1,)) if single else piece)
         start += size
     return pieces
+
+
+def convert_later(call: Call) -> None:
+    """A list of pieces: what takes the list apart is converted."""
 
 
 AXIS_OF_PIECES = {
@@ -362,6 +366,26 @@ def convert_diagonal(call: Call) -> ir.Value:
     return build.take(flat, places, len(outer))
 
 
+def convert_diag_embed(call: Call) -> ir.Value:
+    """The last axis as a diagonal of two new ones."""
+    value = call.tensor()
+    rank, offset = len(call.result_shape), call.integer(1, 0)
+    first, second = (
+        call.axis(index, rank) if call.has(index) else rank + default for index, default in ((2, -2), (3, -1))
+    )
+    size, own = call.result_shape[first], shape(value)[-1]
+    ahead = (max(0, -offset), size - own - max(0, -offset))
+    placed = build.pad(value, [(0, 0)] * (rank - 2) + [ahead], 0)
+    mask = np.eye(size, k=offset, dtype=np.bool_).reshape((1,) * (rank - 2) + (size, size))
+    column = build.reshape(placed, (*shape(placed), 1))
+    spread = build.select(constant(mask, build.i1()), column, build.scalar_like(0, column))
+    others = [axis for axis in range(rank) if axis not in (first, second)]
+    order = [0] * rank
+    for source, target in enumerate([*others, first, second]):
+        order[target] = source
+    return build.transpose(spread, order)
+
+
 VIEWS = (
     "view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", "flatten.using_ints", "unflatten.int",
     "squeeze", "squeeze.dim", "squeeze.dims", "squeeze_copy.dims", "unsqueeze", "unsqueeze_copy", "ravel",
@@ -427,11 +451,14 @@ NAMED: dict[str, Converter] = {
     "fill.Scalar": convert_fill_like,
     "fill.Tensor": convert_fill_like,
     "diagonal": convert_diagonal,
+    "diag_embed": convert_diag_embed,
     "diagonal_copy": convert_diagonal,
 }
 TABLE: dict[str, Converter] = {
     **{f"torch.aten.{name}": converter for name, converter in NAMED.items()},
     "torch.prim.ListUnpack": convert_list_unpack,
+    **dict.fromkeys(AXIS_OF_PIECES, convert_later),
+    **dict.fromkeys(("torch.prims.collapse", "torch.prims.split_dim", "torch.prims.view_of"), convert_view),
 }
 
 

@@ -215,6 +215,17 @@ def norm_over(order: int | None, axes: int | None) -> Converter:
     return converter
 
 
+def convert_cdist(call: Call) -> ir.Value:
+    """The distance of every row of one operand from every row of the other."""
+    left, right = (call.tensor_as(index, float_compute(call.element)) for index in (0, 1))
+    *batch, rows, width = shape(left)
+    columns = shape(right)[-2]
+    left = build.reshape(left, (*batch, rows, 1, width))
+    right = build.reshape(right, (*shape(right)[:-2], 1, columns, width))
+    apart = build.sub(left, right)
+    return finished(call, norm(apart, float(call.number(2)), [len(shape(apart)) - 1]))
+
+
 def convert_logsumexp(call: Call) -> ir.Value:
     value, axes = call.tensor_as(0, float_compute(call.element)), axes_of(call, 1)
     largest = build.reduce_axes("tosa.reduce_max", value, axes)
@@ -282,6 +293,7 @@ TABLE: dict[str, Converter] = {
     **named("norm", norm_over(1, None), "Scalar"),
     **named("norm", norm_over(1, 2), "ScalarOpt_dim", "ScalarOpt_dim_dtype"),
     **named("frobenius_norm", norm_over(None, 1), "dim"),
+    **named("_cdist_forward", convert_cdist, ""),
     **named("logsumexp", convert_logsumexp, ""),
     **named("cumsum", running("tosa.add", 0.0), ""),
     **named("cumprod", running("tosa.mul", 1.0), ""),

@@ -27,8 +27,9 @@ from vgfc.ir import (
     tensor,
 )
 
-SMALL = 64  # elements of a constant that is copied rather than reshaped
+SMALL = 4096  # elements up to which a constant is computed with here, so that indices stay known
 COMPARISONS = ("tosa.equal", "tosa.greater", "tosa.greater_equal")
+INTEGER_RESULTS: dict[str, Any] = {"tosa.add": np.add, "tosa.sub": np.subtract, "tosa.mul": np.multiply}
 
 
 def operation(
@@ -80,13 +81,16 @@ def unary(name: str, value: ir.Value) -> ir.Value:
 
 
 def with_rank(value: ir.Value, rank: int) -> ir.Value:
-    """The value with leading dimensions of 1 added until it has this rank; a small constant is made anew."""
+    """The value with leading dimensions of 1 added until it has this rank."""
     dimensions = shape(value)
     if len(dimensions) >= rank:
         return value
-    wanted = (1,) * (rank - len(dimensions)) + dimensions
-    known = constant_value(value) if math.prod(dimensions) <= SMALL else None
-    return reshape(value, wanted) if known is None else constant(known.reshape(wanted), element_type(value))
+    return reshape(value, (1,) * (rank - len(dimensions)) + dimensions)
+
+
+def small_constant(value: ir.Value) -> Array | None:
+    """The array behind a constant of few elements, None for any other value."""
+    return constant_value(value) if math.prod(shape(value)) <= SMALL else None
 
 
 def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
@@ -101,6 +105,9 @@ def binary(name: str, left: ir.Value, right: ir.Value) -> ir.Value:
     """An element-wise operator of two operands of one element type; a comparison gives i1."""
     rank = max(len(shape(left)), len(shape(right)))
     left, right = with_rank(left, rank), with_rank(right, rank)
+    known = _integer_result(name, left, right)
+    if known is not None:
+        return constant(known, i32())
     element = i1() if name in COMPARISONS else element_type(left)
     operands = [left, right]
     if name == "tosa.mul":
@@ -109,6 +116,17 @@ def binary(name: str, left: ir.Value, right: ir.Value) -> ir.Value:
     if name == "tosa.arithmetic_right_shift":
         attributes["round"] = ir.BoolAttr.get(False)
     return operation(name, tensor(broadcast_shape(shape(left), shape(right)), element), operands, attributes)
+
+
+def _integer_result(name: str, left: ir.Value, right: ir.Value) -> Array | None:
+    """A sum, difference or product of small i32 constants that does not leave 32 bits; None for anything else."""
+    if name not in INTEGER_RESULTS or str(element_type(left)) != "i32":
+        return None
+    first, second = small_constant(left), small_constant(right)
+    if first is None or second is None:
+        return None
+    result = INTEGER_RESULTS[name](first.astype(np.int64), second.astype(np.int64))
+    return result if result.size and result.min() >= -(2**31) and result.max() < 2**31 else None
 
 
 def add(left: ir.Value, right: ir.Value) -> ir.Value:
@@ -221,6 +239,9 @@ def reshape(value: ir.Value, dimensions: Sequence[int]) -> ir.Value:
     """The elements in the same order under another shape; the value itself when the shape is its own."""
     if tuple(dimensions) == shape(value):
         return value
+    known = small_constant(value)
+    if known is not None:
+        return constant(known.reshape(tuple(dimensions)), element_type(value))
     return operation("tosa.reshape", tensor(dimensions, element_type(value)), [value, const_shape(dimensions)])
 
 

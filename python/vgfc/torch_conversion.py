@@ -14,17 +14,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from vgfc import build
 from vgfc.diagnostics import PassFailure, fail
 from vgfc.host_operators import HOST_OPERATORS
-from vgfc.ir import Array, array_of, constant, defining, element_type, functions, shape, tensor
+from vgfc.ir import (
+    Array,
+    array_of,
+    constant,
+    constant_value,
+    defining,
+    element_type,
+    functions,
+    shape,
+    shape_value,
+    tensor,
+)
 from vgfc.passmanager import Pass, find_pass
 from vgfc.segments import HOST_REASON
+from vgfc.tosa_numpy import evaluate
 
 CASTS = ("builtin.unrealized_conversion_cast", "torch_c.from_builtin_tensor", "torch_c.to_builtin_tensor")
+
+ITEMS = ("torch.aten.item", "torch.aten._local_scalar_dense")
 CARRIED_AS_I32 = ("si64", "si32", "ui8", "i64", "i32")
 INTEGER_RANGES = {
     "i1": (0, 1),
@@ -106,6 +121,39 @@ def carried(value: ir.Value) -> ir.Value:
     return build.operation("builtin.unrealized_conversion_cast", wanted, [value])
 
 
+def is_unconverted(value: ir.Value) -> bool:
+    """Whether a torch operator makes this value, other than a literal."""
+    owner = defining(value)
+    return owner is not None and owner.name.startswith("torch.") and owner.name != "torch.vtensor.literal"
+
+
+def known_integers(value: ir.Value) -> Array | None:
+    """The values of an integer tensor that follow from constants, as int64; None where they depend on an input."""
+    owner = defining(value)
+    if owner is None or str(element_type(value)) not in ("i32", "i1"):
+        return None
+    if owner.name == "tosa.const":
+        return array_of(owner.attributes["values"])
+    if owner.name == CASTS[0]:
+        inner = defining(owner.operands[0])
+        return known_integers(inner.operands[0]) if inner is not None and inner.name == CASTS[0] else None
+    operands = []
+    for operand in owner.operands:
+        numbers = shape_value(operand)
+        known = np.array(numbers, np.int64) if numbers is not None else _small(operand)
+        if known is None:
+            return None
+        operands.append(known)
+    return evaluate(owner, operands) if owner.name.startswith("tosa.") else None
+
+
+def _small(operand: ir.Value) -> Array | None:
+    if str(operand.type).startswith("!tosa.shape"):
+        return None
+    known = constant_value(operand)
+    return known_integers(operand) if known is None else known
+
+
 def literal(op: ir.Operation, wanted: ir.RankedTensorType) -> ir.Value:
     """The constant of a torch.vtensor.literal; raises PassFailure for numbers that do not fit 32 bits."""
     attribute = op.attributes["value"]
@@ -184,6 +232,10 @@ class Call:
             if source is not None and source.name == "tosa.const":
                 return array_of(source.attributes["values"]).reshape(self.shape(index))
         return None
+
+    def waits(self, index: int) -> bool:
+        """Whether a tensor operand is made by a torch operator that a later pass may still convert."""
+        return is_unconverted(self.op.operands[index])
 
     # Results
 
@@ -278,7 +330,7 @@ def scalar_constant(value: ir.Value) -> float | int | bool | None:
     if name in ("torch.aten.Int.Scalar", "torch.aten.Int.bool", "torch.aten.Int.float"):
         number = scalar_constant(owner.operands[0])
         return None if number is None else int(number)
-    if name in ("torch.aten.Int.Tensor", "torch.aten.Float.Tensor", "torch.aten.Bool.Tensor", "torch.aten.item"):
+    if name in ("torch.aten.Int.Tensor", "torch.aten.Float.Tensor", "torch.aten.Bool.Tensor", *ITEMS):
         source = defining(owner.operands[0])
         if source is not None and source.name == "torch.vtensor.literal":
             return cast("float | int | bool", array_of(source.attributes["value"]).reshape(-1)[0].item())

@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -245,9 +245,16 @@ class _Nodes(fx_importer.GraphNodeImporter):  # type: ignore[misc]
             self.literals[key] = literal.result
         return self.literals[key]
 
+    def _import_torch_op_overload(self, loc: ir.Location, node: Node, concrete_target: Any = None) -> None:
+        # naming the target keeps the importer from rewriting the user's graph on the way
+        target = concrete_target or node.target
+        is_unsafe = target == torch.ops.aten._unsafe_index_put.default
+        super()._import_torch_op_overload(loc, node, torch.ops.aten.index_put.default if is_unsafe else target)
+
     def _import_hop_wrap_with_set_grad_enabled(self, loc: ir.Location, node: Node, hop: Any) -> None:
         """A part of the graph under torch.no_grad, in line; the first argument is the mode."""
-        _, part, *arguments = cast(list[Any], list(node.args))
+        values: list[Any] = list(node.args)
+        _, part, *arguments = values
         graph = getattr(node.graph.owning_module, part.target).graph
         inner = [inside for inside in graph.nodes if inside.op == "placeholder"]
         for placeholder, argument in zip(inner, arguments, strict=True):

@@ -256,10 +256,6 @@ def test_64_bit_floating_point_is_refused() -> None:
     assert "gives float64" in message and message.startswith(f"{__file__}:")
 
 
-def test_complex_numbers_are_refused() -> None:
-    assert "complex64" in refused(lambda x: torch.fft.fft(x).real, X)
-
-
 # What cannot be compiled
 
 
