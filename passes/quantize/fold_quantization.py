@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.diagnostics import fail
-from vgfc.integer.fold import Folder
+from vgfc.integer.fold import COMPARISONS, Folder, is_float_tensor
 from vgfc.integer.forms import NotInteger
 from vgfc.ir import functions, operations
 from vgfc.passmanager import Pass, register
-from vgfc.target import target_of
+from vgfc.target import Target, target_of
 
 
 @register
@@ -31,20 +31,9 @@ class FoldQuantization(Pass):
         if "INT" not in target.profiles:
             return
         for function in functions(module):
-            folder = Folder("int16" in target.extensions, "int4" in target.extensions)
-            for op in operations(function):
-                if op.name != "vgf.quantize" or reads_argument(op):
-                    continue
-                try:
-                    codes = folder.fold(op)
-                except NotInteger as refusal:
-                    if "FP" in target.profiles:
-                        continue
-                    raise fail(refusal.op, f"{refusal.reason}, and target {target} has no floating point") from None
-                op.result.replace_all_uses_with(codes)
-            move_dequantize_to_the_end(function, folder)
-            del folder
-            erase_dead(function)
+            # A chain that ends in a quantize takes the comparisons inside it along; only what is left of them comes after.
+            for names in (("vgf.quantize",), ("tosa.argmax", *COMPARISONS)):
+                fold_roots(function, names, target)
 
 
 def move_dequantize_to_the_end(function: ir.OpView, folder: Folder) -> None:
@@ -57,6 +46,27 @@ def move_dequantize_to_the_end(function: ir.OpView, folder: Folder) -> None:
             continue
         if real is not None:
             leave.operands[index] = real
+
+
+def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> None:
+    """Fold what ends in operators of these names, and drop what nothing reads any more."""
+    folder = Folder("int16" in target.extensions, "int4" in target.extensions)
+    for op in operations(function):
+        if op.name not in names or not is_float_tensor(op.operands[0]):
+            continue
+        if op.name == "vgf.quantize" and reads_argument(op):
+            continue
+        try:
+            codes = folder.fold(op)
+        except NotInteger as refusal:
+            if "FP" in target.profiles:
+                continue
+            raise fail(refusal.op, f"{refusal.reason}, and target {target} has no floating point") from None
+        op.result.replace_all_uses_with(codes)
+    if "vgf.quantize" in names:
+        move_dequantize_to_the_end(function, folder)
+    del folder
+    erase_dead(function)
 
 
 def reads_argument(op: ir.Operation) -> bool:

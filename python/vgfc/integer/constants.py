@@ -11,12 +11,16 @@ from vgfc.integer.numerics import Array
 from vgfc.ir import array_of, constant_value, defining, element_type, int_list, is_float, shape, shape_value
 from vgfc.tosa_numpy import EVALUATORS, evaluate
 
+WHOLE_LIMIT = 16
 MOVES = ("tosa.reshape", "tosa.transpose", "tosa.slice", "tosa.reverse", "tosa.concat", "tosa.tile")
 
 
 @dataclass(frozen=True)
 class Codes:
-    """Constant codes without zero point, int64, with f64 scales of the same shape, and the range that they were made for."""
+    """Constant codes without zero point, int64, with f64 scales of the same shape, and the range that they were made for.
+
+    A code of 0 may have the scale 0: it fits any.
+    """
 
     values: Array
     scales: Array
@@ -123,6 +127,9 @@ class Constants:
         op = defining(value)
         if op is None:
             return None
+        known = constant_value(value)
+        if known is not None:
+            return whole_multiples(known.astype(np.float64))
         if op.name == "vgf.dequantize":
             codes = constant_value(op.operands[0])
             if codes is None:
@@ -132,6 +139,8 @@ class Constants:
             low = int(parameters.low - parameters.zero_points.max())
             high = int(parameters.high - parameters.zero_points.min())
             return Codes(codes.astype(np.int64) - zero_points, np.broadcast_to(scales, codes.shape), low, high)
+        if op.name == "tosa.pad":
+            return self._padded(op)
         if op.name not in MOVES:
             return None
         sources = [operand for operand in op.operands if shape_value(operand) is None]
@@ -145,6 +154,26 @@ class Constants:
         values = EVALUATORS[op.name](op, [*(part.values for part in known), *sizes])
         scales = EVALUATORS[op.name](op, [*(part.scales for part in known), *sizes])
         return Codes(values, scales, min(part.low for part in known), max(part.high for part in known))
+
+    def _padded(self, op: ir.Operation) -> Codes | None:
+        """Codes with zeros around them, which fit any scale: theirs is 0."""
+        inner, amounts = self.quantized(op.operands[0]), shape_value(op.operands[1])
+        if inner is None or amounts is None or self.splat(op.operands[2]) != 0:
+            return None
+        widths = [(amounts[index], amounts[index + 1]) for index in range(0, len(amounts), 2)]
+        return Codes(np.pad(inner.values, widths), np.pad(inner.scales, widths), inner.low, inner.high)
+
+
+def whole_multiples(values: Array) -> Codes | None:
+    """Constants that were never quantized but are small multiples of one number, such as the weights of a mean."""
+    sizes = np.abs(values[values != 0])
+    if sizes.size == 0 or not np.isfinite(sizes).all():
+        return None
+    unit = float(sizes.min())
+    codes = np.rint(values / unit)
+    if np.abs(codes).max() > WHOLE_LIMIT or np.max(np.abs(codes * unit - values)) > 1e-6 * unit:
+        return None
+    return Codes(codes.astype(np.int64), np.full(values.shape, unit), -128, 127)
 
 
 def permutation_of(op: ir.Operation) -> list[int]:

@@ -49,10 +49,13 @@ from vgfc.ir import (
     tensor,
 )
 
+COMPARISONS = ("tosa.equal", "tosa.greater", "tosa.greater_equal")
+LOGIC = ("tosa.logical_and", "tosa.logical_or", "tosa.logical_xor", "tosa.logical_not")
 PLAIN_MOVES = ("tosa.reshape", "tosa.transpose", "tosa.slice", "tosa.reverse", "tosa.tile")
 MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
 RESIZE_LIMIT = 256  # of a resize's numerators here; TOSA allows 2^11
 MULTIPLIER_LIMIT = 2**15 - 1
+MASKED = 32.0  # exp(-32) is nothing beside 1 in any of the types here
 FINE_BITS = 14  # how much finer than a tensor's reach a common scale has to be
 
 
@@ -70,7 +73,15 @@ class Folder:
     # Quantize
 
     def fold(self, op: ir.Operation) -> ir.Value:
-        """The integer codes that a vgf.quantize gives; raises NotInteger, naming the operator that has no integer form."""
+        """The result of a vgf.quantize, a comparison or an argmax from integers.
+
+        Raises NotInteger, naming the operator that has no integer form.
+        """
+        if op.name in COMPARISONS:
+            return self.condition(op.result, op)
+        if op.name == "tosa.argmax":
+            with before(op):
+                return argmax_of(self, op)
         return self.quantized(op.operands[0], parameters_of(op), element_type(op.result), op)
 
     def quantized(self, value: ir.Value, wanted: Parameters, element: ir.Type, at: ir.Operation) -> ir.Value:
@@ -91,12 +102,12 @@ class Folder:
             ends = quantize(np.array([low, high]), wanted.scales, wanted.zero_points, wanted.low, wanted.high)
             narrow = Parameters(wanted.scales, wanted.zero_points, -1, int(ends[0]), int(ends[1]))
             return self.quantized(source, narrow, element, at)
-        pulled = self.pull_through(op, wanted, element, at)
-        if pulled is not None:
-            return pulled
         table = self.table(value, wanted, element, at)
         if table is not None:
             return table
+        pulled = self.pull_through(op, wanted, element, at)
+        if pulled is not None:
+            return pulled
         return self.requantized(self.form(value), wanted, element, at)
 
     def quantized_argument(self, value: ir.Value, wanted: Parameters, element: ir.Type) -> ir.Value:
@@ -192,8 +203,9 @@ class Folder:
             return self.again(op, [self.quantized(op.operands[0], wanted, element, at)], kind, at)
         if op.name == "tosa.select":
             branches = [self.quantized(operand, wanted, element, at) for operand in op.operands[1:3]]
+            condition = self.condition(op.operands[0], at)
             with before(at):
-                return build.operation(op.name, kind, [op.operands[0], *branches])
+                return build.operation(op.name, kind, [condition, *branches])
         if op.name == "tosa.avg_pool2d":
             return self.pooled_codes(op, wanted, element, at)
         return None
@@ -287,6 +299,20 @@ class Folder:
         with before(op):
             return converter(self, op)
 
+    def condition(self, value: ir.Value, at: ir.Operation) -> ir.Value:
+        """A boolean value with the comparisons behind it made on integers."""
+        op = defining(value)
+        if op is None or not any(is_float_tensor(operand) for operand in op.operands):
+            if op is None or op.name not in LOGIC:
+                return value
+            operands = [self.condition(operand, at) for operand in op.operands]
+            with before(at):
+                return build.operation(op.name, value.type, operands, attributes_of(op))
+        if op.name not in COMPARISONS:
+            raise NotInteger(op, "has no integer form")
+        with before(at):
+            return compare(self, op)
+
     def source(self, value: ir.Value) -> ir.Value:
         """What a value repeats along axes of extent 1: an element-wise reader broadcasts it anyway."""
         op = defining(value)
@@ -347,8 +373,10 @@ def dequantized_form(op: ir.Operation) -> Form:
 
 
 def quantized_operand(folder: Folder, op: ir.Operation, index: int) -> Form:
-    """The form of an operand that a product reads: 8 or 16 bits and one scale."""
+    """The form of an operand that a product reads: 8 or 16 bits and one scale; wider ones are cut to 16 bits."""
     form = folder.form(op.operands[index])
+    if form.element in ("i32", "i48") and folder.has_int16:
+        return rescale(form, "i16", one(form.real_reach / RANGES["i16"][1]), -1, 0, op)
     if form.element not in ("i8", "i16") or not form.is_per_tensor:
         raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
     if form.element == "i16" and not folder.has_int16:
@@ -359,8 +387,8 @@ def quantized_operand(folder: Folder, op: ir.Operation, index: int) -> Form:
 def weight_scale(codes: Codes, axes: tuple[int, ...], op: ir.Operation) -> Array:
     """One scale for each index of the output axes, flattened in their order."""
     others = tuple(axis for axis in range(codes.scales.ndim) if axis not in axes)
-    first = np.min(codes.scales, axis=others)
-    if not np.array_equal(first, np.max(codes.scales, axis=others)):
+    first = np.max(codes.scales, axis=others, keepdims=True)
+    if not ((codes.scales == first) | (codes.scales == 0)).all() or (first == 0).any():
         raise NotInteger(op, "has weights whose scale changes inside an output channel")
     scales: Array = first.reshape(-1)
     return scales
@@ -493,6 +521,8 @@ def replace_scale(form: Form, scale: Array) -> Form:
 
 def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
     """form + known, the constant rounded to a scale fine enough to lose nothing."""
+    if not np.isfinite(known).all():
+        known = without_infinities(form, known, op)
     if not known.any() and shape(op.result) == shape(form.value):
         return form
     fine = form
@@ -504,12 +534,23 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
         fine = rescale(form, "i32", one(scale), -1, 0, op)
     fine = shifted(fine)
     codes = np.rint(known / per_axis(fine, np.ndim(known)))
+    if not codes.any() and shape(op.result) == shape(form.value):
+        return form
     low, high = fine.low + int(codes.min()), fine.high + int(codes.max())
     if max(-low, high) >= 2**31:
         coarse = fine.scale * (max(-low, high) / ROOM)
         return add_constant(rescale(fine, "i32", coarse, fine.axis, 0, op), known, op)
     value = build.add(fine.value, constant(codes.astype(np.int64).reshape(np.shape(known)), build.i32()))
     return Form(value, fine.scale, fine.axis, 0, low, high)
+
+
+def without_infinities(form: Form, known: Array, op: ir.Operation) -> Array:
+    """A mask's infinities as numbers so large that the softmax of the sum is the same."""
+    readers = {use.owner.operation.name for use in op.result.uses}
+    if np.isnan(known).any() or not readers <= {"tosa.reduce_max", "tosa.sub"}:
+        raise NotInteger(op, "adds a number that is infinite")
+    large = 2 * form.real_reach + MASKED
+    return np.clip(known, -large, large)
 
 
 def per_axis(form: Form, rank: int) -> Array:
@@ -693,8 +734,7 @@ def clamp_form(folder: Folder, op: ir.Operation) -> Form:
     form = folder.form(source)
     if form.element == "i48":
         form = widened(form, op)
-    if (form.scale < 0).any():
-        form = negated(form, op)
+    form = positive(form, op)
     if form.is_per_tensor and form.element in ("i8", "i16"):
         ends = [end / form.unit + form.zero_point if np.isfinite(end) else end for end in (low, high)]
         kept = [end if np.isfinite(end) else bound for end, bound in zip(ends, (form.low, form.high), strict=True)]
@@ -728,7 +768,7 @@ def clamp_form(folder: Folder, op: ir.Operation) -> Form:
 def extremum_form(folder: Folder, op: ir.Operation) -> Form:
     """The larger or smaller of two tensors."""
     left, right = (to_32(folder.form(folder.source(operand)), op) for operand in op.operands)
-    left, right = (negated(form, op) if (form.scale < 0).all() else form for form in (left, right))
+    left, right = positive(left, op), positive(right, op)
     left, right = aligned(left, right, op)
     pick = max if op.name == "tosa.maximum" else min
     value = build.binary(op.name, left.value, right.value)
@@ -988,17 +1028,22 @@ def select_form(folder: Folder, op: ir.Operation) -> Form:
     for index, other in ((1, 2), (2, 1)):
         known = folder.constants.real(op.operands[index])
         if known is None:
-            forms.append(to_32(folder.form(folder.source(op.operands[index])), op))
+            forms.append(positive(to_32(folder.form(folder.source(op.operands[index])), op), op))
             continue
         like = to_32(folder.form(folder.source(op.operands[other])), op)
         forms.append(constant_like(like, known, op))
     left, right = forms
     if not (same_scale(left, right) and left.zero_point == right.zero_point and left.element == right.element):
         left, right = aligned(left, right, op)
-    condition = folder.source(op.operands[0])
+    condition = folder.condition(op.operands[0], op)
     value = build.select(condition, left.value, right.value)
     low, high = min(left.low, right.low), max(left.high, right.high)
     return Form(value, left.scale, left.axis, left.zero_point, low, high)
+
+
+def positive(form: Form, op: ir.Operation) -> Form:
+    """The form with positive scales."""
+    return negated(form, op) if (form.scale < 0).any() else form
 
 
 def constant_like(form: Form, known: Array, op: ir.Operation) -> Form:
@@ -1010,6 +1055,55 @@ def constant_like(form: Form, known: Array, op: ir.Operation) -> Form:
     unit = reach / (ROOM // 2) or 1.0
     codes = np.rint(known / unit).astype(np.int64)
     return Form(constant(codes, build.i32()), one(unit), -1, 0, int(codes.min()), int(codes.max()))
+
+
+# Comparisons
+
+
+def is_float_tensor(value: ir.Value) -> bool:
+    """Whether a value is a tensor of floating-point numbers."""
+    return isinstance(value.type, ir.RankedTensorType) and is_float(element_type(value))
+
+
+def compare(folder: Folder, op: ir.Operation) -> ir.Value:
+    """A comparison of codes; with one number it is decided for each code as floating point decides it."""
+    for index, other in ((0, 1), (1, 0)):
+        number = folder.constants.splat(op.operands[other])
+        if number is not None:
+            return compare_number(folder.form(folder.source(op.operands[index])), number, index == 0, op)
+    left, right = (to_32(folder.form(folder.source(operand)), op) for operand in op.operands)
+    left, right = positive(left, op), positive(right, op)
+    left, right = aligned(left, right, op)
+    return build.binary(op.name, left.value, right.value)
+
+
+def compare_number(form: Form, number: float, is_left: bool, op: ir.Operation) -> ir.Value:
+    """form <op> number, or number <op> form: the codes for which it holds lie on one side of a code (or are one)."""
+    form = positive(per_tensor(widened(form, op), op), op)
+    exact = number / form.unit
+    near = round(exact)
+    # A code whose f32 number is the constant counts as equal to it, whatever 1e-7 of rounding is between them.
+    is_code = float(np.float32(near * form.unit)) == float(np.float32(number))
+    low, high = RANGES["i32"]
+    below = min(max(near - 1 if is_code else int(np.floor(exact)), low), high)
+    above = min(max(near + 1 if is_code else int(np.ceil(exact)), low), high)
+    if op.name == "tosa.equal":
+        code = near if is_code else form.high + 1
+        return build.binary("tosa.equal", form.value, build.scalar_like(code, form.value))
+    strict = op.name == "tosa.greater"
+    if is_left:
+        least = above if strict or not is_code else near
+        return build.binary("tosa.greater_equal", form.value, build.scalar_like(least, form.value))
+    most = below if strict or not is_code else near
+    return build.binary("tosa.greater_equal", build.scalar_like(most, form.value), form.value)
+
+
+def argmax_of(folder: Folder, op: ir.Operation) -> ir.Value:
+    """The index of the largest code."""
+    form = folder.form(op.operands[0])
+    if form.element not in ("i8", "i16") or not form.is_per_tensor or form.unit < 0:
+        raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
+    return build.operation(op.name, op.result.type, [form.value], attributes_of(op))
 
 
 # Powers

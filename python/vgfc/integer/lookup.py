@@ -20,8 +20,8 @@ from vgfc.integer.numerics import (
     Array,
     entries_of,
     interpolate,
-    interpolation_error,
     table_codes,
+    table_error,
 )
 from vgfc.ir import constant, shape, tensor
 
@@ -54,19 +54,24 @@ def reals(form: Form, codes: Array) -> Array:
 
 def read_table(codes: ir.Value, values: Array, op: ir.Operation, bits: int = 15) -> Form:
     """tosa.table of i16 codes whose 513 entries are these real numbers."""
-    if not np.isfinite(values).all():
-        raise NotInteger(op, "has no finite value for some codes of its operand")
-    entries, scale = entries_of(values, bits)
+    entries, scale = entries_of(finite(values, op), bits)
     made = tosa.TableOp(tensor(shape(codes), build.i32()), codes, constant(entries, element_of("i16"))).output
     low, high = int(entries.min()) * TABLE_STEP, int(entries.max()) * TABLE_STEP
     return Form(made, one(scale / TABLE_STEP), -1, 0, low, high)
 
 
+def finite(values: Array, op: ir.Operation) -> Array:
+    """Values with the largest finite one in place of infinities (1/0 of a code that calibration never saw)."""
+    known = values[np.isfinite(values)]
+    if known.size == 0 or np.isnan(values).any():
+        raise NotInteger(op, "has no value for some codes of its operand")
+    limit = float(np.abs(known).max())
+    return np.clip(values, -limit, limit)
+
+
 def read_gather(indices: ir.Value, values: Array, bits: int, op: ir.Operation) -> Form:
     """A gather of one of these real numbers for each i32 index."""
-    if not np.isfinite(values).all():
-        raise NotInteger(op, "has no finite value for some codes of its operand")
-    entries, scale = entries_of(values, bits)
+    entries, scale = entries_of(finite(values, op), bits)
     table = constant(entries.reshape(1, -1, 1), build.i32())
     dimensions = shape(indices)
     rows = build.reshape(indices, (1, math.prod(dimensions)))
@@ -126,14 +131,19 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
     if not has_int16:
         return gathered(form, function, start, end, relative, op)
     unit = math.copysign(max(abs(start), abs(end)) / (2**15 - 1), form.unit)
-    points = np.clip(table_codes() * unit, low, high)
-    error = interpolation_error(function, np.unique(points), relative)
+    # One entry on either side may lie outside the range, so that the lines through the last ones inside are right.
+    step = TABLE_STEP * abs(unit)
+    points = np.clip(table_codes() * unit, low - step, high + step)
+    with np.errstate(all="ignore"):
+        values = function(points)
+        values = np.where(np.isfinite(values), values, function(np.clip(points, low, high)))
+        error = table_error(function, values, unit, low, high, relative)
     if error > TOLERANCE:
         raise NotInteger(
             op, f"changes too much over {start:g} to {end:g} for a table of 513 entries (error {error:.2g})"
         )
     codes = rescale(widened(form, op), "i16", one(unit), -1, 0, op)
-    return read_table(codes.value, function(points), op)
+    return read_table(codes.value, values, op)
 
 
 def gathered(form: Form, function: Function, start: float, end: float, relative: bool, op: ir.Operation) -> Form:
@@ -145,11 +155,10 @@ def gathered(form: Form, function: Function, start: float, end: float, relative:
         first_code, last_code = last_code, first_code
     unit = abs(last_code - first_code) * abs(wide.unit) / last
     points = math.copysign(1.0, wide.unit) * (first_code * abs(wide.unit) + np.arange(last + 1) * unit)
-    error = interpolation_error(function, points, relative)  # of lines: the nearest point's is their square root's size
-    steps = np.abs(np.diff(function(points))) / 2
-    size = np.abs(function(points[1:])) if relative else np.max(np.abs(function(points)))
-    nearest = float(np.max(steps / size))
-    if max(error, nearest) > 2 * TOLERANCE:
+    values = function(points)
+    steps = np.abs(np.diff(values)) / 2
+    size = np.minimum(np.abs(values[1:]), np.abs(values[:-1])) if relative else np.max(np.abs(values))
+    if not (steps <= 2 * TOLERANCE * size).all():
         raise NotInteger(op, f"changes too much over {start:g} to {end:g} for a gather of {last + 1} entries")
     value = build.sub(wide.value, build.scalar_like(first_code, wide.value)) if first_code else wide.value
     low, high = wide.low - first_code, wide.high - first_code
@@ -160,7 +169,7 @@ def gathered(form: Form, function: Function, start: float, end: float, relative:
         value, high = build.binary("tosa.minimum", value, build.scalar_like(span, value)), span
     moved = Form(value, one(abs(wide.unit)), -1, 0, low, high)
     indices = rescale(moved, "i32", one(unit), -1, 0, op)
-    return read_gather(indices.value, function(points), 22, op)
+    return read_gather(indices.value, values, 22, op)
 
 
 def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> Form:
@@ -170,6 +179,9 @@ def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> For
     The shifted codes are read as unsigned: as signed ones their upper half is negative.
     """
     wide = widened(form, op)
+    if wide.low == 0:  # 0 is taken for the smallest code: what multiplies its power is 0 as well in a norm
+        value = build.binary("tosa.maximum", wide.value, build.scalar_like(1, wide.value))
+        wide = Form(value, wide.scale, wide.axis, 0, 1, max(wide.high, 1))
     if not wide.is_per_tensor or wide.unit <= 0 or wide.low < 1:
         raise NotInteger(op, f"needs an operand known to be positive, found codes from {wide.low}")
     halves = exponent == -0.5

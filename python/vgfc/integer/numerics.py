@@ -77,20 +77,22 @@ def entries_of(values: Array, bits: int = 15) -> tuple[Array, float]:
     return np.rint(values / scale).astype(np.int64), scale
 
 
-def interpolation_error(function: Callable[[Array], Array], points: Array, relative: bool) -> float:
-    """The largest error of straight lines between neighbouring points of a function, at three places between them.
+def table_error(
+    function: Callable[[Array], Array], values: Array, unit: float, low: float, high: float, relative: bool
+) -> float:
+    """The largest error of a 16-bit table of `values` for numbers in [low, high] whose codes are number / unit.
 
-    Relative to the function there, or to its largest value.
+    Relative to the function there, or to its largest value there. Codes that do not fit 16 bits saturate, as they do in a
+    rescale; entries are taken as they are, unrounded.
     """
-    values = function(points)
-    worst = 0.0
-    for part in (0.25, 0.5, 0.75):
-        exact = function(points[:-1] + (points[1:] - points[:-1]) * part)
-        line = values[:-1] + (values[1:] - values[:-1]) * part
-        size = np.abs(exact) if relative else np.max(np.abs(values))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            error = np.abs(line - exact) / size
-        if not np.isfinite(error).all():
-            return math.inf
-        worst = max(worst, float(error.max()))
-    return worst
+    numbers = np.linspace(low, high, 1 << 14)
+    if low > 0:
+        numbers = np.concatenate([numbers, np.geomspace(low, high, 1 << 12)])
+    codes = np.clip(np.rint(numbers / unit), -(2**15), 2**15 - 1).astype(np.int64)
+    index, fraction = (codes >> 7) + 256, (codes & 0x7F) / TABLE_STEP
+    read = values[index] + (values[index + 1] - values[index]) * fraction
+    exact = function(numbers)
+    size = np.abs(exact) if relative else np.max(np.abs(exact))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.abs(read - exact) / size
+    return float(error.max()) if np.isfinite(error).all() else math.inf

@@ -63,6 +63,9 @@ ELEMENTWISE = UNARY | BINARY | CLAMPS
 REDUCTIONS = _aten(
     "mean.dim mean.default sum.dim_IntList sum.default softmax.int _softmax.default log_softmax.int _log_softmax.default "
     "layer_norm.default native_layer_norm.default group_norm.default rms_norm.default adaptive_avg_pool2d.default "
-    "adaptive_avg_pool1d.default cumsum.default"
+    "adaptive_avg_pool1d.default cumsum.default batch_norm.default _native_batch_norm_legit_no_training.default var.dim "
+    "var.correction var.default std.dim std.correction glu.default prelu.default masked_fill.Scalar where.ScalarOther "
+    "where.ScalarSelf where.Scalar norm.ScalarOpt_dim linalg_vector_norm.default cosine_similarity.default "
+    "instance_norm.default "
 )
 COMPUTE = WEIGHTED | MATMULS | ELEMENTWISE | REDUCTIONS | SAME_SCALE

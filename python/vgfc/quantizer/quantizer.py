@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -42,7 +42,8 @@ from vgfc.quantizer.operators import (
 )
 from vgfc.quantizer.rewrites import decompose_attention
 
-NodeFilter = Callable[[Node], bool]
+SOFTMAX = ("aten.softmax.int", "aten._softmax.default")
+GROUPS_ARGUMENT = 6
 
 
 class VgfQuantizer(Quantizer):  # type: ignore[misc]
@@ -147,6 +148,15 @@ def _is_constant(node: Node) -> bool:
     return bool(node.all_input_nodes) and all(_is_constant(argument) for argument in node.all_input_nodes)
 
 
+def _pads_with_number(node: Node) -> bool:
+    """Whether the node pads with a constant other than 0, which the operand's codes may not have."""
+    if operator_name(node) not in ("aten.pad.default", "aten.constant_pad_nd.default"):
+        return False
+    return any(
+        value not in (None, 0) for value in (*node.args[2:], *node.kwargs.values()) if not isinstance(value, str)
+    )
+
+
 def _only_user(node: Node) -> Node | None:
     return next(iter(node.users)) if len(node.users) == 1 else None
 
@@ -187,7 +197,7 @@ class _Annotation:
                 self.outputs[node] = config
             return
         name = operator_name(node)
-        if name in COMPUTE and not self.is_interior(node, config):
+        if (name in COMPUTE or _pads_with_number(node)) and not self.is_interior(node, config):
             self.outputs[node] = config
 
     def is_interior(self, node: Node, config: QuantizationConfig) -> bool:
@@ -200,17 +210,28 @@ class _Annotation:
         if user is None or self.config(user) is None:
             return False
         name, reads = operator_name(node), operator_name(user)
+        if self.is_masked(node):
+            return reads in SOFTMAX and config.name != "int16x8"
         if name in WEIGHTED | MATMULS or self.is_scaled_accumulator(node):
             if reads in CLAMPS or self.is_scaled_accumulator(user):
                 return True
             if reads in ("aten.add.Tensor", "aten.sub.Tensor"):
                 return _plain_sum(user)
-            return reads in ("aten.softmax.int", "aten._softmax.default") and config.name != "int16x8"
+            return reads in SOFTMAX and config.name != "int16x8"
         if name in ("aten.add.Tensor", "aten.sub.Tensor"):
             return reads in CLAMPS and user.args[0] is node
         if name in BILINEAR and reads in ("aten.add.Tensor", "aten.sub.Tensor") and _plain_sum(user):
             return self.make_symmetric(node)
         return False
+
+    def is_masked(self, node: Node) -> bool:
+        """A constant mask added to scores that have no other reader."""
+        if operator_name(node) != "aten.add.Tensor":
+            return False
+        scores = [argument for argument in node.all_input_nodes if not _is_constant(argument)]
+        if len(scores) != 1 or len(node.all_input_nodes) != 2 or len(scores[0].users) != 1:
+            return False
+        return operator_name(scores[0]) in MATMULS or self.is_scaled_accumulator(scores[0])
 
     def make_symmetric(self, node: Node) -> bool:
         """Give the tensor that a bilinear resize reads the zero point 0, so that its wide sums can be added as they are."""
@@ -300,6 +321,9 @@ class _Annotation:
         edges = self.inputs.get(node, {})
         if config.is_qat or weight not in edges or not isinstance(bias, Node) or not _is_constant(bias):
             return
+        is_grouped = len(node.args) > GROUPS_ARGUMENT and node.args[GROUPS_ARGUMENT] != 1
+        if "transpose" in name and is_grouped and config.weight.ch_axis is not None:
+            return  # its weight has a scale for each channel of a group, its bias one for each channel
         source: EdgeOrNode = (activation, node)
         if activation not in edges:
             source = next(iter(self.sources(activation)))
@@ -326,7 +350,7 @@ class _Annotation:
         if node in self.outputs or node.op != "call_function":
             return [node]
         name = operator_name(node)
-        if name in MOVES | JOINS or node.target is operator.getitem:
+        if (name in MOVES | JOINS and not _pads_with_number(node)) or node.target is operator.getitem:
             return [source for argument in node.all_input_nodes for source in self.sources(argument)]
         return [node]
 
