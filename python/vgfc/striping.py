@@ -17,7 +17,7 @@ from math import prod
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import const_shape, constant, constant_value, element_type, int_list, shape, shape_value, tensor
+from vgfc.ir import const_shape, constant, constant_value, element_type, int_list, is_float, shape, shape_value, tensor
 
 # Operators whose result at an index depends on their operands at that index alone.
 POINTWISE = frozenset(
@@ -194,13 +194,17 @@ def _resize(op: ir.Operation, span: Span) -> Demands | None:
 def _resized(op: ir.Operation, span: Span) -> tuple[Span, int, int] | None:
     """The rows that a resize reads, and the offset and border with which it computes the span from them.
 
-    TOSA 1.0, RESIZE: result row y lies at (y * scale_d + offset) / scale_n of the input; it and the next row are read.
+    TOSA 1.0, RESIZE: result row y lies at (y * scale_d + offset) / scale_n of the input; it and the next row are read. Where
+    rows are blended in floating point and the quotient is not exact, its rounding depends on the row: None.
     """
     scale, offset = shape_value(op.operands[1]), shape_value(op.operands[2])
     if scale is None or offset is None:
         return None
     place = span.axis - 1
     numerator, denominator, start = scale[2 * place], scale[2 * place + 1], offset[place]
+    blends = "BILINEAR" in str(op.attributes["mode"]) and is_float(element_type(op.result))
+    if blends and numerator & (numerator - 1):
+        return None
     last = shape(op.operands[0])[span.axis] - 1
     low = min(max((span.low * denominator + start) // numerator, 0), last)
     high = min(max(((span.high - 1) * denominator + start) // numerator + 1, 0), last)
