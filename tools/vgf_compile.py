@@ -59,6 +59,20 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--verify-numerics", action="store_true", help="run the model after every pass and compare, with PyTorch first"
     )
+    result.add_argument("--quantize", metavar="NAME", help="quantize first: int8, int8_per_tensor, int16x8 or int8x4")
+    result.add_argument(
+        "--calibration",
+        metavar="FILE.npz",
+        help="typical inputs to quantize with: NAME -> samples x shape, for each input",
+    )
+    result.add_argument(
+        "--accuracy-report", action="store_true", help="print what quantisation costs each layer, on the first sample"
+    )
+    result.add_argument(
+        "--io-metadata",
+        metavar="FILE.json",
+        help="write names, shapes, types, scales and zero points of the file's boundary",
+    )
     result.add_argument("--report", metavar="FILE.html", help="write the report as a page to look at")
     result.add_argument("--memory-report", metavar="FILE.html", help="write what the program needs of memory as a page")
     add_output_options(result, "print the report as JSON")
@@ -96,10 +110,30 @@ def resolve(text: str) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
+def quantized(model: Any, inputs: Any, arguments: argparse.Namespace) -> tuple[Any, Any]:
+    """The model quantised as the command line asks, and the first calibration sample as its example inputs."""
+    from torch.export.graph_signature import InputKind
+
+    from vgfc.frontend.torch import exported_program
+    from vgfc.quantizer import load_calibration, quantize
+
+    if arguments.calibration is None:
+        raise CompileError("--quantize needs --calibration FILE.npz, typical inputs to measure ranges on")
+    program = exported_program(model, inputs, parse_shapes(arguments.input_shape) or None)
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == InputKind.USER_INPUT]
+    samples = load_calibration(arguments.calibration, names)
+    return quantize(program, samples, arguments.quantize, progress=not arguments.quiet), samples[0]
+
+
 def run_tool(arguments: argparse.Namespace) -> Program:
     """Compile and write what the command line asks for."""
     shapes = parse_shapes(arguments.input_shape)
     model, inputs = resolve(arguments.model)
+    if arguments.quantize:
+        model, inputs = quantized(model, inputs, arguments)
+        shapes = {}
+    elif arguments.calibration or arguments.accuracy_report:
+        raise CompileError("--calibration and --accuracy-report need --quantize NAME")
     with Progress(not arguments.quiet) as progress:
         program = compile_model(
             model,
@@ -113,6 +147,11 @@ def run_tool(arguments: argparse.Namespace) -> Program:
             verify_numerics=arguments.verify_numerics,
         )
     program.save(arguments.output)
+    if arguments.io_metadata:
+        write_atomically(arguments.io_metadata, program.io_metadata().encode())
+    if arguments.accuracy_report and not arguments.quiet:
+        accuracy = program.accuracy(*inputs)
+        print(accuracy.to_json() if arguments.json else accuracy)
     if arguments.report:
         write_atomically(arguments.report, program.report().to_html(arguments.model).encode())
     if arguments.memory_report:

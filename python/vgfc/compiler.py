@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 BEFORE_LOWERING = ("torch-to-tosa", "tosa-optimize")
 LOWERING = "tosa-lower"
+ORIGINAL_GRAPH = "vgf_original"  # what vgfc.quantize leaves in the meta of its result
 
 
 def compile(
@@ -76,6 +77,8 @@ def compile(
     program = _compile_module(module, time.perf_counter() - start, instrumentations)
     if verification is not None:
         verification.ensure_checked()
+    if ORIGINAL_GRAPH in getattr(model, "meta", {}):
+        program.remember_quantized(model)
     return program
 
 
@@ -144,7 +147,9 @@ def _build(part: Part, lowered: ir.Module) -> BuiltPart:
     """What is written for a part, from its lowered module."""
     if part.kind == "host":
         reasons = [f"{found.operator}: {found.reason}" for found in explain(part.module)]
-        return BuiltPart("host", (_bytecode(lowered),), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons)))
+        return BuiltPart(
+            "host", (_bytecode(lowered),), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons))
+        )
     return BuiltPart("vgf", tuple(emit_pieces(lowered)), part.inputs, part.outputs, push_constants_of(lowered))
 
 

@@ -24,6 +24,9 @@ from vgfc.report.explain import explain, segment_kinds
 from vgfc.vgf_file import Resource, decode
 
 if TYPE_CHECKING:
+    from torch.fx import GraphModule
+
+    from vgfc.quantizer.accuracy import AccuracyReport
     from vgfc.report.memory import MemoryReport
     from vgfc.runtime.parts import PartsProgram
 
@@ -57,6 +60,7 @@ class Program:
         self.all_inputs, self.all_outputs = ports(module)
         self._state = {port.name: port.initial for port in self.all_inputs if port.state is not None}
         self._loaded: PartsProgram | None = None
+        self._quantized: GraphModule | None = None
 
     @property
     def vgf(self) -> bytes:
@@ -158,10 +162,38 @@ class Program:
             values.update(zip(part.outputs, results, strict=True))
         return [values[number] for number in self.bundle.outputs]
 
+    def remember_quantized(self, model: GraphModule) -> None:
+        """Keep the quantised graph that the program was compiled from, for `accuracy`."""
+        self._quantized = model
+
+    def accuracy(self, *inputs: Any) -> AccuracyReport:
+        """Each quantised layer beside its floating-point original, for torch tensors as inputs; worst first.
+
+        Raises CompileError for a program that was not compiled from what `vgfc.quantize` returned.
+        """
+        from vgfc.quantizer.accuracy import layer_accuracy
+
+        if self._quantized is None:
+            raise CompileError("expected a program compiled from what vgfc.quantize returned")
+        return layer_accuracy(self._quantized, inputs)
+
+    def io_metadata(self) -> str:
+        """What the file takes and gives, as JSON: names, shapes, types, and the scale and zero point of integer codes."""
+        import json
+
+        def entry(port: Port) -> dict[str, Any]:
+            found: dict[str, Any] = {"name": port.name, "shape": list(port.file_shape), "dtype": port.file_dtype}
+            if port.scale is not None:
+                found |= {"scale": port.scale, "zero_point": port.zero_point, "model_dtype": port.dtype}
+            return found
+
+        sides = {"inputs": self.inputs, "outputs": self.outputs}
+        return json.dumps({side: [entry(port) for port in ports] for side, ports in sides.items()}, indent=2)
+
     def report(self) -> Report:
         """Operators, segments, sizes and times; see `vgfc.report.Report`."""
         from vgfc.report.graph import graph_of
-        from vgfc.report.memory import memory_of
+        from vgfc.report.memory import between_segments, memory_of
 
         files = [decode(part.tables) for part in self.bundle.parts if part.kind == "vgf"]
         graph = graph_of(self.module)
@@ -191,7 +223,7 @@ class Program:
             steps=self._steps,
             not_in_graph=explain(self.module),
             graph=graph,
-            memory=memory_of(graph, between, (input_bytes, output_bytes)),
+            memory=memory_of(graph, between, (input_bytes, output_bytes), between_segments(self.module)),
         )
 
     def memory(self) -> MemoryReport:
@@ -225,7 +257,7 @@ def to_file(port: Port, value: Any) -> Array:
     wanted = np.dtype(port.file_dtype)
     if port.scale is not None and array.dtype != wanted:
         limits = np.iinfo(wanted)
-        codes = np.rint(array.astype(np.float32) * np.float32(1.0 / np.float32(port.scale))) + (port.zero_point or 0)
+        codes = np.rint(array.astype(np.float32) * np.float32(1.0 / port.scale)) + (port.zero_point or 0)
         array = np.clip(codes, limits.min, limits.max).astype(wanted)
     elif array.dtype != wanted and wanted.kind in "iu" and array.dtype.kind in "iu":
         limits = np.iinfo(wanted)

@@ -148,12 +148,12 @@ class Constants:
             np.array(shape_value(operand), np.int64) for operand in op.operands if shape_value(operand) is not None
         ]
         parts = [self.quantized(source) for source in sources]
-        known = [part for part in parts if part is not None]
-        if len(known) != len(parts):
+        found = [part for part in parts if part is not None]
+        if len(found) != len(parts):
             return None
-        values = EVALUATORS[op.name](op, [*(part.values for part in known), *sizes])
-        scales = EVALUATORS[op.name](op, [*(part.scales for part in known), *sizes])
-        return Codes(values, scales, min(part.low for part in known), max(part.high for part in known))
+        values = EVALUATORS[op.name](op, [*(part.values for part in found), *sizes])
+        scales = EVALUATORS[op.name](op, [*(part.scales for part in found), *sizes])
+        return Codes(values, scales, min(part.low for part in found), max(part.high for part in found))
 
     def _padded(self, op: ir.Operation) -> Codes | None:
         """Codes with zeros around them, which fit any scale: theirs is 0."""

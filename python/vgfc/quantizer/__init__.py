@@ -6,7 +6,8 @@
 or, step by step, `prepare_pt2e(exported, VgfQuantizer().set_global(int8()))` of torchao.
 """
 
-from vgfc.quantizer.calibration import quantize
+from vgfc.quantizer.accuracy import AccuracyReport, LayerAccuracy, layer_accuracy
+from vgfc.quantizer.calibration import load_calibration, quantize
 from vgfc.quantizer.configuration import (
     CONFIGURATIONS,
     QuantizationConfig,
@@ -19,11 +20,15 @@ from vgfc.quantizer.quantizer import VgfQuantizer
 
 __all__ = [
     "CONFIGURATIONS",
+    "AccuracyReport",
+    "LayerAccuracy",
     "QuantizationConfig",
     "VgfQuantizer",
     "configuration",
     "get_symmetric_a8w4_quantization_config",
     "get_symmetric_a16w8_quantization_config",
     "get_symmetric_quantization_config",
+    "layer_accuracy",
+    "load_calibration",
     "quantize",
 ]

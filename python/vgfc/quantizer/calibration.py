@@ -1,16 +1,21 @@
-"""Post-training quantisation in one call."""
+"""Post-training quantisation in one call, and calibration inputs from files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import copy
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from rich.progress import track
 from torch.fx import GraphModule
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+from torchao.quantization.pt2e.utils import _fuse_conv_bn_, _fuse_linear_bn_
 
 from vgfc.diagnostics import CompileError
+from vgfc.quantizer.accuracy import ORIGINAL
 from vgfc.quantizer.configuration import QuantizationConfig, configuration
 from vgfc.quantizer.quantizer import VgfQuantizer
 
@@ -29,8 +34,9 @@ def quantize(
 
     `calibration_inputs` are typical inputs (a tuple of tensors, or one tensor, each); the ranges of all activations are
     measured on them. `config` is a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set
-    up by hand; `modules` overrides it by module path, None leaving a module in floating point. Raises CompileError when
-    there are no calibration inputs, when a name is unknown or when the model cannot be exported.
+    up by hand; `modules` overrides it by module path, None leaving a module in floating point. The result carries its
+    original, for `vgfc.quantizer.layer_accuracy`. Raises CompileError when there are no calibration inputs, when a name is
+    unknown or when the model cannot be exported.
     """
     samples = [sample if isinstance(sample, tuple | list) else (sample,) for sample in calibration_inputs]
     if not samples:
@@ -44,8 +50,43 @@ def quantize(
         program = exported_program(model, tuple(samples[0]))
     else:
         program = model
-    prepared = prepare_pt2e(program.module(check_guards=False), quantizer)
+    graph = program.module(check_guards=False)
+    original = _original(graph, quantizer)
+    prepared = prepare_pt2e(graph, quantizer)
     with torch.no_grad():
         for sample in track(samples, "calibrating", disable=not progress):
             prepared(*sample)
-    return convert_pt2e(prepared)  # type: ignore[no-any-return]
+    quantized: GraphModule = convert_pt2e(prepared)
+    quantized.meta[ORIGINAL] = original
+    return quantized
+
+
+def _original(graph: torch.nn.Module, quantizer: VgfQuantizer) -> GraphModule:
+    """The floating-point graph as PT2E prepares it, with batch norms folded and attention taken apart; shares weights."""
+    assert isinstance(graph, GraphModule), "an exported program's module is a graph"
+    original = GraphModule(graph, copy.deepcopy(graph.graph))
+    _fuse_conv_bn_(original)
+    _fuse_linear_bn_(original)
+    return quantizer.transform_for_annotation(original)
+
+
+def load_calibration(path: str | os.PathLike[str], names: Sequence[str]) -> list[tuple[torch.Tensor, ...]]:
+    """Calibration inputs from an .npz file: for each of the model's inputs an array with one more axis, that of the samples.
+
+    Raises CompileError for a file that cannot be read, for missing or unknown names and for unequal numbers of samples.
+    """
+    try:
+        with np.load(path) as content:
+            arrays = {name: content[name] for name in content.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise CompileError(f"cannot read '{path}': {str(error).splitlines()[0].lower()}") from None
+    if set(arrays) != set(names):
+        raise CompileError(f"calibration '{path}' holds {', '.join(sorted(arrays))}, expected {', '.join(names)}")
+    counts = {name: len(arrays[name]) for name in names}
+    if len(set(counts.values())) != 1 or 0 in counts.values():
+        listed = ", ".join(f"{count} of {name}" for name, count in counts.items())
+        raise CompileError(f"calibration '{path}' holds {listed}, expected as many samples of each input")
+    return [
+        tuple(torch.from_numpy(np.ascontiguousarray(arrays[name][index])) for name in names)
+        for index in range(counts[names[0]])
+    ]
