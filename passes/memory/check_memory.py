@@ -19,9 +19,7 @@ from torch_mlir.dialects import func
 from vgfc.diagnostics import fail
 from vgfc.ir import defining, entry, functions, int_list, operations
 from vgfc.passmanager import Pass, register
-from vgfc.segments import is_outlined
-
-ALIAS_GROUPS = "vgf.alias_groups"
+from vgfc.segments import ALIAS_GROUPS, is_outlined
 
 
 @dataclass(frozen=True)

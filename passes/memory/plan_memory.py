@@ -41,9 +41,8 @@ from vgfc.planning import (
     live_ranges,
     plan_groups,
 )
-from vgfc.segments import function_of_call, is_outlined, symbols_of
+from vgfc.segments import ALIAS_GROUPS, function_of_call, is_outlined, symbols_of
 
-ALIAS_GROUPS = "vgf.alias_groups"  # on a call of a segment: a group for each result, -1 for none
 GREEDY: dict[str, Callable[[Sequence[Buffer]], tuple[int, ...]]] = {
     "size": greedy_by_size,
     "breadth": greedy_by_breadth,

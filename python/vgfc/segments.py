@@ -24,15 +24,18 @@ SEGMENT_OF = "vgf.segment_of"  # on the module: the user's wishes, as vgf-mark-s
 REQUIRE_FULL_GRAPH = "vgf.require_full_graph"  # on the module: the host is an error
 STRIPE = "vgf.stripe"  # on the module: the user wants less memory at the price of more operators
 MAX_INLINE_ELEMENTS = 16  # what upstream's tosa-to-spirv-tosa-mark-graph-constants leaves in the SPIR-V
+ALIAS_GROUPS = "vgf.alias_groups"  # on a call of a segment: an alias group for each result, -1 for none
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 
 
 def is_graph_constant(op: ir.Operation) -> bool:
     """Whether a `tosa.const` of a graph segment is stored in the file's constant section, not in the SPIR-V."""
+    if _is_returned(op):
+        return True  # the emulation layer never writes an output that is a bare OpConstantNull
     if prod(shape(op.results[0])) <= MAX_INLINE_ELEMENTS:
         return False
     values = op.attributes["values"]
-    return not (isinstance(values, ir.DenseElementsAttr) and values.is_splat) or _is_returned(op)
+    return not (isinstance(values, ir.DenseElementsAttr) and values.is_splat)
 
 
 def _is_returned(op: ir.Operation) -> bool:

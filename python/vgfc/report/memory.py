@@ -11,15 +11,23 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 
+from torch_mlir import ir
+
+from vgfc.ir import int_list
+from vgfc.memory import entry_program
 from vgfc.planning import (
+    Buffer,
     Program,
     footprints_bytes,
     largest_live_sum_bytes,
+    live_ranges,
     plan_session,
+    positional_maxima_bytes,
     segment_program,
     session_buffers,
 )
-from vgfc.report.graph import ProgramGraph, Segment
+from vgfc.report.graph import ProgramGraph, Segment, type_text
+from vgfc.segments import ALIAS_GROUPS, is_outlined, partitioned_entry, symbols_of
 
 
 @dataclass(frozen=True)
@@ -59,14 +67,35 @@ class SessionMemory:
 
 
 @dataclass(frozen=True)
+class Between:
+    """A value between segments: needed while segments `lower` to `upper` - 1 run, those that make and read it included.
+
+    `group` is its alias group, None where it has storage of its own.
+    """
+
+    segment: str
+    readers: tuple[str, ...]
+    type: str
+    group: int | None
+    lower: int
+    upper: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class MemoryReport:
-    """The whole program's memory; `between_bytes` is what values between segments take, after alias groups."""
+    """The whole program's memory; `between_bytes` is what values between segments take, after alias groups.
+
+    No plan of alias groups for this order of segments needs less than `between_bound_bytes`.
+    """
 
     sessions: tuple[SessionMemory, ...]
     between_bytes: int
     constant_bytes: int
     input_bytes: int
     output_bytes: int
+    between: tuple[Between, ...] = ()
+    between_bound_bytes: int = 0
 
     @property
     def session_bytes(self) -> int:
@@ -93,7 +122,8 @@ class MemoryReport:
     def __str__(self) -> str:
         lines = [
             f"sessions    {self.session_bytes} bytes in {len(self.sessions)}",
-            f"between     {self.between_bytes} bytes",
+            f"between     {self.between_bytes} bytes"
+            + (f" for {len(self.between)} values, bound {self.between_bound_bytes}" if self.between else ""),
             f"constants   {self.constant_bytes} bytes",
             f"io          {self.input_bytes} bytes in, {self.output_bytes} bytes out",
         ]
@@ -106,6 +136,10 @@ class MemoryReport:
                 lines.append(
                     f"  {block.size_bytes:>10}  {block.name:20} {block.type:24} {block.source or block.path or ''}"
                 )
+        for value in self.between:
+            group = "alone" if value.group is None else f"group {value.group}"
+            readers = ", ".join(value.readers)
+            lines.append(f"  {value.size_bytes:>10}  {group:20} {value.type:24} {value.segment} to {readers}")
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
@@ -171,10 +205,46 @@ def session_program(segment: Segment) -> tuple[Program, list[tuple[int, int]]]:
     return segment_program(sizes, touched), makers
 
 
+def between_segments(module: ir.Module) -> tuple[Between, ...]:
+    """The values that lie between the segments of a file, in the order in which they are made."""
+    if not is_outlined(module):
+        return ()
+    described = entry_program(partitioned_entry(module), symbols_of(module))
+    names = [ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call in described.operations]
+    place = {call: number for number, call in enumerate(described.operations)}
+    found = []
+    for number, buffer in live_ranges(described.program).items():
+        value = described.values[number]
+        maker = described.operations[buffer.lower]
+        result = list(maker.results).index(value)
+        groups = int_list(maker.attributes[ALIAS_GROUPS]) if ALIAS_GROUPS in maker.attributes else []
+        group = groups[result] if result < len(groups) and groups[result] >= 0 else None
+        readers = sorted({place[use.owner.operation] for use in value.uses})
+        found.append(
+            Between(
+                segment=names[buffer.lower],
+                readers=tuple(names[reader] for reader in readers),
+                type=type_text(value.type),
+                group=group,
+                lower=buffer.lower,
+                upper=buffer.upper,
+                size_bytes=buffer.size_bytes,
+            )
+        )
+    return tuple(sorted(found, key=lambda value: value.lower))
+
+
 def memory_of(
-    graph: ProgramGraph, groups: Sequence[tuple[Hashable | None, int]], io_bytes: tuple[int, int]
+    graph: ProgramGraph,
+    groups: Sequence[tuple[Hashable | None, int]],
+    io_bytes: tuple[int, int],
+    between: tuple[Between, ...] = (),
 ) -> MemoryReport:
-    """The memory of a program; `groups` lists (alias group, bytes) of the values between segments, None for none."""
+    """The memory of a program.
+
+    `groups` lists (alias group, bytes) of the values between segments as the files have them, None for none; `between` what
+    they are.
+    """
     sessions = tuple(session_memory(segment) for segment in graph.segments if segment.kind == "graph")
     alone = sum(size for group, size in groups if group is None)
     shared: Counter[Hashable] = Counter()
@@ -182,4 +252,6 @@ def memory_of(
         if group is not None:
             shared[group] = max(shared[group], size)
     constants = sum(constant.size_bytes for constant in graph.constants if constant.stored == "file")
-    return MemoryReport(sessions, alone + sum(shared.values()), constants, *io_bytes)
+    buffers = [Buffer(value.segment, value.lower, value.upper, value.size_bytes) for value in between]
+    bound = sum(positional_maxima_bytes(buffers))
+    return MemoryReport(sessions, alone + sum(shared.values()), constants, *io_bytes, between, bound)

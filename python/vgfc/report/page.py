@@ -190,6 +190,19 @@ def memory_data(memory: MemoryReport, segments: Sequence[Segment]) -> dict[str, 
         "constant_bytes": memory.constant_bytes,
         "input_bytes": memory.input_bytes,
         "output_bytes": memory.output_bytes,
+        "between_bound_bytes": memory.between_bound_bytes,
+        "between": [
+            {
+                "segment": value.segment,
+                "readers": value.readers,
+                "type": value.type,
+                "group": value.group,
+                "lower": value.lower,
+                "upper": value.upper,
+                "size_bytes": value.size_bytes,
+            }
+            for value in memory.between
+        ],
         "sessions": [
             {
                 "segment": session.segment,

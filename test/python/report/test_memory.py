@@ -87,3 +87,28 @@ def test_text_and_json_say_the_same() -> None:
     assert data["device_bytes"] == memory.device_bytes
     assert "peak at operator 2 of 5" in str(memory)
     assert memory._repr_html_().startswith("<iframe srcdoc=")
+
+
+# Four segments in a row, cut by name: what lies between them takes turns in one alias group.
+CHAIN = """
+func.func @main(%x: tensor<40xf32>) -> tensor<40xf32> {
+  %0 = tosa.exp %x {vgf.segment_name = "a"} : (tensor<40xf32>) -> tensor<40xf32>
+  %1 = tosa.abs %0 {vgf.segment_name = "b"} : (tensor<40xf32>) -> tensor<40xf32>
+  %2 = tosa.ceil %1 {vgf.segment_name = "c"} : (tensor<40xf32>) -> tensor<40xf32>
+  %3 = tosa.tanh %2 {vgf.segment_name = "d"} : (tensor<40xf32>) -> tensor<40xf32>
+  return %3 : tensor<40xf32>
+}
+"""
+
+
+def test_values_between_segments() -> None:
+    memory = vgfc.compile_mlir(CHAIN).memory()
+    found = [(value.segment, value.readers, value.group, value.lower, value.upper) for value in memory.between]
+    assert found == [
+        ("segment_0", ("segment_1",), 0, 0, 2),
+        ("segment_1", ("segment_2",), None, 1, 3),
+        ("segment_2", ("segment_3",), 0, 2, 4),
+    ]
+    assert memory.between_bytes == memory.between_bound_bytes == 2 * 160
+    assert "group 0" in str(memory)
+    assert json.loads(memory.to_json())["between"][1]["type"] == "40xf32"

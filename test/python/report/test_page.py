@@ -221,6 +221,24 @@ def test_memory_page_alone(running: Any, program: Program, tmp_path: Path) -> No
     assert found.problems == []
 
 
+def test_memory_page_of_several_segments(running: Any, tmp_path: Path) -> None:
+    operators = [
+        f'%{number + 1} = tosa.exp %{number} {{vgf.segment_name = "{number}"}} : (tensor<40xf32>) -> tensor<40xf32>'
+        for number in range(5)
+    ]
+    body = "\n".join(operators)
+    text = f"func.func @main(%0: tensor<40xf32>) -> tensor<40xf32> {{\n{body}\nreturn %5 : tensor<40xf32>\n}}"
+    file = tmp_path / "memory.html"
+    file.write_text(vgfc.compile_mlir(text).memory().to_html("Memory"), encoding="utf-8")
+    found = browser.opened(running, file)
+    assert found.page.locator("#between-picture rect").count() == 4
+    rows = [row.split() for row in found.page.locator("#between-table tbody tr").all_inner_texts()]
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("160", str(number % 2), f"segment_{number + 1}") for number in range(4)
+    ]
+    assert found.problems == []
+
+
 def test_text_that_looks_like_markup_stays_text(running: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     title = "</script><script>document.title='taken'</script><!-- <script>"
