@@ -5,11 +5,11 @@
     %3 = tosa.add %1, %eps                         // or with weights of 1 and a bias of eps
 
 A layer norm has two such sums, a mean and a variance with its epsilon, so that it takes six operators and not eight or nine;
-vgf-fold-affine takes what else is added. A tensor of another rank goes through [1, M, 1, K]; vgf-propagate-layouts takes the
-reshapes away, or writes a matmul or the sum again where that is fewer operators.
+vgf-fold-affine takes what else is added. A sum over another axis, or of another rank, goes through a transpose or through
+[1, M, 1, K]; vgf-propagate-layouts takes these away, or writes a matmul, an average pool or the sum again where that is
+fewer operators.
 
-Left alone: sums that others read, other axes than the last, other types than f32 and f16, and factors that differ between
-elements.
+Left alone: sums that others read, other types than f32 and f16, and factors that differ between elements.
 
 Invalid input: none, what does not fit stays.
 """
@@ -49,25 +49,26 @@ def convert(op: ir.Operation) -> None:
         owner, number = defining(data), splat_value(other)
         if owner is None or owner.name != "tosa.reduce_sum" or number is None or not np.isfinite(number):
             continue
+        axis = ir.IntegerAttr(owner.attributes["axis"]).value
         source = owner.operands[0]
-        extents = shape(source)
-        rank = len(extents)
-        is_last = ir.IntegerAttr(owner.attributes["axis"]).value == rank - 1
-        if not (is_last and extents[-1] > 1 and has_one_use(data) and shape(data) == shape(op.result)):
+        if shape(source)[axis] == 1 or not has_one_use(data) or shape(data) != shape(op.result):
             continue
         scale, shift = (float(number), 0.0) if op.name == "tosa.mul" else (1.0, float(number))
         with ir.InsertionPoint(op), op.location:
-            replacement = scaled_sum(source, scale, shift, op.result.type)
+            replacement = scaled_sum(source, axis, scale, shift, op.result.type)
         replace(op, replacement)
         return
 
 
-def scaled_sum(source: ir.Value, scale: float, shift: float, kind: ir.Type) -> ir.Value:
-    """The sum over the last axis times `scale` plus `shift`, as a convolution at the insertion point."""
+def scaled_sum(source: ir.Value, axis: int, scale: float, shift: float, kind: ir.Type) -> ir.Value:
+    """The sum over an axis times `scale` plus `shift`, as a convolution at the insertion point."""
     element, extents = element_type(source), shape(source)
-    channels = extents[-1]
-    image = extents if len(extents) == 4 else (1, prod(extents[:-1]), 1, channels)
-    if image != extents:
+    order = [*(other for other in range(len(extents)) if other != axis), axis]
+    last = tuple(extents[other] for other in order)
+    if order != sorted(order):
+        source = create("tosa.transpose", tensor(last, element), [source], {"perms": ir.DenseI32ArrayAttr.get(order)})
+    image = last if len(last) == 4 else (1, prod(last[:-1]), 1, last[-1])
+    if image != last:
         source = create("tosa.reshape", tensor(image, element), [source, const_shape(image)])
     zero = constant(np.zeros(1), element)
     bias = constant(np.full(1, shift), element) if shift else zero
@@ -77,9 +78,10 @@ def scaled_sum(source: ir.Value, scale: float, shift: float, kind: ir.Type) -> i
         "dilation": ir.DenseI64ArrayAttr.get([1, 1]),
         "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
     }
-    weight = constant(np.full((1, 1, 1, channels), scale), element)
+    weight = constant(np.full((1, 1, 1, last[-1]), scale), element)
     summed = create("tosa.conv2d", tensor((*image[:3], 1), element), [source, weight, bias, zero, zero], attributes)
-    return summed if image == extents else create("tosa.reshape", kind, [summed, const_shape(shape(kind))])
+    result = shape(kind)
+    return summed if shape(summed) == result else create("tosa.reshape", kind, [summed, const_shape(result)])
 
 
 @register

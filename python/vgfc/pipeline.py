@@ -38,8 +38,8 @@ TORCH_TO_TOSA = [
 ]
 
 # What helps every later stage, quantisation among them. Layouts come before affine chains, because constants per channel
-# are only seen to be so when the channels are the last axis; means before them, because they would take the factor up. Upstream's canonicalize is not in here: it turns a cast of a
-# splat `true` to a float into -1.0.
+# are only seen to be so when the channels are the last axis; means before them, because they would take the factor up.
+# Upstream's canonicalize is not in here: it turns a cast of a splat `true` to a float into -1.0.
 SIMPLIFY = [
     "func.func(cse)",
     "vgf-fold-constants{views=false}",

@@ -41,6 +41,7 @@ from vgfc.views import (
 )
 
 MAX_RANK = 6  # TOSA 1.0, level 8K
+MAX_KERNEL = 8192  # the same
 
 UNARY = frozenset(
     {
@@ -403,7 +404,8 @@ class _Pointwise(Movable):
     """A 1x1 convolution of stride 1 without padding: any arrangement of what precedes the channels.
 
     In the arrangement [1, M, channels] it is written as a matmul, and an add for a bias that is not all zeros. One whose
-    weights are one number for one result is a scaled sum, in any arrangement at all.
+    weights are one number for one result is a scaled sum, in any arrangement that keeps the channels apart from the rest,
+    and an average pool where they are the height and width of an image.
     """
 
     def __init__(self, op: ir.Operation, weight: Array | None, bias: Array | None, is_depthwise: bool) -> None:
@@ -428,7 +430,7 @@ class _Pointwise(Movable):
             return "convolution"
         if rank == 3 and label.target[0] == 1 and self.as_matmul and self._is_last(label):
             return "matmul"
-        return "sum" if self.as_sum and _where(label, 3, exact=True) is not None else None
+        return "sum" if self.as_sum and broadcast(label, self.result_shape) is not None else None
 
     def _is_last(self, label: View) -> bool:
         return self._swap_channels(label, self.frame[3], self.result_shape[3]) is not None
@@ -457,8 +459,37 @@ class _Pointwise(Movable):
     def extra_operators(self, label: View) -> int:
         form = self._form(label)
         if form == "sum":
-            return int(self.factor != 1) + int(self.has_bias)
+            operators = self._sum_operators(label)
+            if self._is_pool(label):
+                operators = self._pool_operators()
+            return operators - 1 + int(self.has_bias)
         return int(form == "matmul" and self.has_bias)
+
+    def _summed_axes(self, label: View) -> list[int]:
+        """The axes that the channels are under `label`."""
+        view = broadcast(label, self.result_shape)
+        assert view is not None
+        return [axis for axis, extent in enumerate(label.target) if extent != view.target[axis]]
+
+    def _is_pool(self, label: View) -> bool:
+        """Whether the scaled sum under `label` is best made of the mean of an image's height, width or both."""
+        axes = self._summed_axes(label)
+        if len(label.target) != 4 or not set(axes) <= {1, 2} or any(label.target[axis] > MAX_KERNEL for axis in axes):
+            return False
+        return self._pool_operators() <= self._sum_operators(label)
+
+    def _sum_operators(self, label: View) -> int:
+        return len(self._summed_axes(label)) + int(self.factor != 1)
+
+    def _pool_operators(self) -> int:
+        return 1 + int(self._factor_of_mean() != 1)
+
+    def _factor_of_mean(self) -> float:
+        """What the mean is to be multiplied with."""
+        assert self.weight is not None
+        count = self.frame[3]
+        is_mean = self.factor == float(np.array(1 / count).astype(self.weight.dtype))
+        return 1.0 if is_mean else self.factor * count
 
     @property
     def factor(self) -> float:
@@ -488,18 +519,34 @@ class _Pointwise(Movable):
         return create("tosa.matmul", kind, [operand, factors, self.op.operands[3], self.op.operands[4]])
 
     def _summed(self, operand: ir.Value, label: View) -> ir.Value:
-        """The convolution as a sum and its factor."""
-        view, axis = self.result_view(label), _where(label, 3, exact=True)
-        assert view is not None and axis is not None
+        """The convolution as an average pool, or as sums and their factor."""
         element = element_type(self.op.result)
         i32 = ir.IntegerType.get_signless(32)
-        kind = tensor(view.target, element)
-        value = create("tosa.reduce_sum", kind, [operand], {"axis": ir.IntegerAttr.get(i32, axis)})
-        if self.factor == 1:
+        value, extents, factor = operand, list(label.target), self.factor
+        if self._is_pool(label):
+            value, factor = self._pooled(operand, label), self._factor_of_mean()
+        else:
+            for axis in self._summed_axes(label):
+                extents[axis] = 1
+                kind = tensor(extents, element)
+                value = create("tosa.reduce_sum", kind, [value], {"axis": ir.IntegerAttr.get(i32, axis)})
+        if factor == 1:
             return value
-        factor = constant(np.full([1] * len(view.target), self.factor), element)
+        factors = constant(np.full([1] * len(extents), factor), element)
         shift = constant(np.zeros(1, np.int8), ir.IntegerType.get_signless(8))
-        return create("tosa.mul", kind, [value, factor, shift])
+        return create("tosa.mul", value.type, [value, factors, shift])
+
+    def _pooled(self, operand: ir.Value, label: View) -> ir.Value:
+        view, axes = self.result_view(label), self._summed_axes(label)
+        assert view is not None
+        attributes = {
+            "kernel": ir.DenseI64ArrayAttr.get([label.target[axis] if axis in axes else 1 for axis in (1, 2)]),
+            "stride": ir.DenseI64ArrayAttr.get([1, 1]),
+            "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
+            "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
+        }
+        kind = tensor(view.target, element_type(self.op.result))
+        return create("tosa.avg_pool2d", kind, [operand, self.op.operands[3], self.op.operands[4]], attributes)
 
 
 def _as_images(view: View) -> list[View]:

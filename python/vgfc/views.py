@@ -221,9 +221,9 @@ def _steps(view: View) -> tuple[tuple[str, Shape], ...]:
 
 @lru_cache(maxsize=4096)
 def _pieces(view: View) -> tuple[Shape, tuple[int, ...], tuple[int, ...]] | None:
-    """The atoms cut at the source's axes: their sizes, the source axis of each, and the order of the target.
+    """The atoms cut at the axes of source and target: their sizes, the source axis of each, and the order of the target.
 
-    None when the atoms straddle the axes at incommensurable places, as 3x12 does those of 6x6.
+    Where the target's axes lie across the source's at incommensurable places, it does not cut; None where atoms do.
     """
     fine = _refine(view.source, view.atoms)
     if fine is None:
@@ -231,8 +231,18 @@ def _pieces(view: View) -> tuple[Shape, tuple[int, ...], tuple[int, ...]] | None
     pieces: dict[int, list[int]] = {}
     for piece, atom in enumerate(_owners(fine, view.atoms)):
         pieces.setdefault(atom, []).append(piece)
-    order = tuple(piece for atom in view.order for piece in pieces[atom])
-    return fine, tuple(_owners(fine, view.source)), order
+    order = [piece for atom in view.order for piece in pieces[atom]]
+    in_target = [fine[piece] for piece in order]
+    finer = _refine(in_target, view.target)
+    if finer is None or len(finer) == len(fine):
+        return fine, tuple(_owners(fine, view.source)), tuple(order)
+    parts: dict[int, list[int]] = {}
+    for part, place in enumerate(_owners(finer, in_target)):
+        parts.setdefault(order[place], []).append(part)
+    by_source = [part for piece in range(len(fine)) for part in parts[piece]]
+    sizes = tuple(finer[part] for part in by_source)
+    final = tuple(by_source.index(part) for part in range(len(finer)))
+    return sizes, tuple(_owners(sizes, view.source)), final
 
 
 def broadcast(view: View, operand: Shape) -> View | None:
