@@ -40,10 +40,11 @@ from vgfc import build
 from vgfc.ir import defining, erase_unused, functions, segment_kind, shape
 from vgfc.memory import Described, device_bytes, segment_program
 from vgfc.passmanager import Pass, register
-from vgfc.planning import Instruction, Program, footprints_bytes, session_bytes
+from vgfc.planning import Instruction, Program, footprints_bytes, plan_session, session_bytes
 from vgfc.segments import STRIPE, is_constant
 from vgfc.striping import Demands, Span, demands, multiplications, part, produced, rebuild
 
+GROWTH = 0.05  # an operator for which the session grows by this share is worth cutting, too
 LONGEST_STRETCH = 24  # operators
 FIRST_PARTS = (2, 4, 8)
 SMOOTHNESS = 8
@@ -200,13 +201,13 @@ def parts_of(ops: Sequence[ir.Operation], axis: int, count: int) -> list[Part] |
     return found
 
 
-def stretches(described: Described, near_peak: set[int]) -> Iterator[Stretch]:
-    """Every stretch with an operator near the peak, each once.
+def stretches(described: Described, wanted: set[int]) -> Iterator[Stretch]:
+    """Every stretch with one of the wanted operators, each once.
 
     A stretch grows from its last operator backwards; an operator joins when all its readers are in and read it in parts.
     """
     place = {op: index for index, op in enumerate(described.operations)}
-    for last in range(min(near_peak), len(place)):
+    for last in range(min(wanted), len(place)):
         op = described.operations[last]
         extents = shape(op.result) if len(op.results) == 1 and isinstance(op.result.type, ir.RankedTensorType) else ()
         for axis, extent in enumerate(extents):
@@ -231,7 +232,7 @@ def stretches(described: Described, near_peak: set[int]) -> Iterator[Stretch]:
                     owner = defining(operand)
                     if read is not None and owner is not None and not is_constant(owner):
                         spans.setdefault(operand, read)
-                if near_peak & set(members):
+                if wanted & set(members):
                     yield Stretch(members, axis)
 
 
@@ -270,9 +271,19 @@ class Segment:
         self.numbers = {value: number for number, value in enumerate(self.described.values)}
         self.work = [multiplications(op) * prod(shape(op.results[0])) for op in self.described.operations]
 
-    def near_peak(self) -> set[int]:
+    def worth_cutting(self) -> set[int]:
+        """Operators near the peak, and those for whose results the session grows though there is room in pieces."""
         live = footprints_bytes(self.program)
-        return {index for index, size in enumerate(live) if size >= NEAR_PEAK * max(live)}
+        found = {index for index, size in enumerate(live) if size >= NEAR_PEAK * max(live)}
+        writer = {value: index for index, item in enumerate(self.program.instructions) for value in item.results}
+        top = 0
+        session = plan_session(self.program)
+        for value in sorted(session.offsets_bytes, key=writer.__getitem__):
+            end = session.offsets_bytes[value] + self.program.sizes_bytes[value]
+            if end - top >= GROWTH * session.size_bytes:
+                found.add(writer[value])
+            top = max(top, end)
+        return found
 
     def weigh(self, stretch: Stretch, count: int) -> Choice | None:
         """A stretch cut into `count` parts."""
@@ -300,7 +311,6 @@ class Segment:
 
         A cut is worth what it saves of the session, less `price` percent of it for every operator that it adds.
         """
-        near = self.near_peak()
         best: Choice | None = None
         least = self.cost
 
@@ -314,7 +324,7 @@ class Segment:
             if cost < least:
                 best, least = found, cost
 
-        for stretch in stretches(self.described, near):
+        for stretch in stretches(self.described, self.worth_cutting()):
             for count in FIRST_PARTS:
                 consider(stretch, count)
         if best is not None:
