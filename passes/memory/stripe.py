@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from torch_mlir import ir
 from torch_mlir.dialects import func
@@ -45,7 +45,9 @@ from vgfc.segments import STRIPE, is_constant
 from vgfc.striping import Demands, Span, demands, multiplications, part, produced, rebuild
 
 GROWTH = 0.05  # an operator for which the session grows by this share is worth cutting, too
-LONGEST_STRETCH = 24  # operators
+# Operators of the longest stretch; the search is made with each: long ones save more at once, and leave more behind that no
+# later cut can save.
+LONGEST_STRETCHES = (6, 24)
 FIRST_PARTS = (2, 4, 8)
 SMOOTHNESS = 8
 PATIENCE = 6  # cuts that may go by without lowering the session, as there are that many peaks
@@ -201,8 +203,8 @@ def parts_of(ops: Sequence[ir.Operation], axis: int, count: int) -> list[Part] |
     return found
 
 
-def stretches(described: Described, wanted: set[int]) -> Iterator[Stretch]:
-    """Every stretch with one of the wanted operators, each once.
+def stretches(described: Described, wanted: set[int], longest: int) -> Iterator[Stretch]:
+    """Every stretch of up to `longest` operators with one of the wanted ones, each once.
 
     A stretch grows from its last operator backwards; an operator joins when all its readers are in and read it in parts.
     """
@@ -215,7 +217,7 @@ def stretches(described: Described, wanted: set[int]) -> Iterator[Stretch]:
                 continue
             members: tuple[int, ...] = ()
             spans = {op.result: Span(axis, 0, extent // 2)}
-            for index in range(last, max(-1, last - LONGEST_STRETCH), -1):
+            for index in range(last, max(-1, last - longest), -1):
                 candidate = described.operations[index]
                 value = candidate.results[0] if len(candidate.results) == 1 else None
                 if value is None or value not in spans:
@@ -306,7 +308,7 @@ class Segment:
         repeated = draft.work - sum(self.work[index] for index in stretch.members)
         return Choice(cost_of(program), len(draft.instructions), stretch, tuple(parts), repeated)
 
-    def best(self, allowed: int, most_parts: int, price: float) -> Choice | None:
+    def best(self, longest: int, allowed: int, most_parts: int, price: float) -> Choice | None:
         """The cut that is worth most and repeats no more than `allowed` multiplications; None where none is worth it.
 
         A cut is worth what it saves of the session, less `price` percent of it for every operator that it adds.
@@ -324,7 +326,7 @@ class Segment:
             if cost < least:
                 best, least = found, cost
 
-        for stretch in stretches(self.described, self.worth_cutting()):
+        for stretch in stretches(self.described, self.worth_cutting(), longest):
             for count in FIRST_PARTS:
                 consider(stretch, count)
         if best is not None:
@@ -340,6 +342,17 @@ def apply(function: func.FuncOp, described: Described, choice: Choice) -> None:
         result = emit(ops, choice.stretch.axis, choice.parts, Rewriter())
     ops[-1].result.replace_all_uses_with(result)
     erase_unused(function)
+
+
+def _copied(function: func.FuncOp) -> func.FuncOp:
+    """A copy beside the function, to be erased or to take its place."""
+    return cast(func.FuncOp, function.operation.clone(ip=ir.InsertionPoint(function)).opview)
+
+
+def _figures(function: func.FuncOp) -> tuple[int, int]:
+    """(session bytes, operators) of a segment's function."""
+    program = segment_program(function).program
+    return session_bytes(program), len(program.instructions)
 
 
 @register
@@ -359,26 +372,40 @@ class Stripe(Pass):
                 self.cut(function)
 
     def cut(self, function: func.FuncOp) -> None:
+        """Put the best of several searches in the place of a segment's function."""
+        trials = [self.search(_copied(function), longest) for longest in LONGEST_STRETCHES]
+        before, operators = _figures(function)
+        costs = [session * (1 + self.price / 100) ** (count - operators) for session, count in map(_figures, trials)]
+        best = costs.index(min(costs))
+        kept = function if costs[best] >= before else trials[best]
+        for other in (function, *trials):
+            if other is not kept:
+                other.operation.erase()
+
+    def search(self, function: func.FuncOp, longest: int) -> func.FuncOp:
+        """Cut a function until nothing is worth it; returns the one that takes its place."""
         segment = Segment(function)
         allowed = sum(segment.work) * self.recompute // 100
         lowest = segment.session_bytes
-        saved: ir.Operation | None = None  # the function with the lowest session, where cuts have gone by since
+        saved: func.FuncOp | None = None  # as it was with the lowest session, where cuts have gone by since
         waited = 0
-        choice: Choice | None = None
         while segment.session_bytes > 0 and waited < PATIENCE:
-            choice = segment.best(allowed, self.parts, self.price)
+            choice = segment.best(longest, allowed, self.parts, self.price)
             if choice is None:
                 break
             if saved is None:
-                saved = function.operation.clone()
+                saved = _copied(function)
             allowed -= choice.repeated
             apply(function, segment.described, choice)
             segment = Segment(function)
             waited += 1
             if segment.session_bytes < lowest:
-                lowest, saved, waited = segment.session_bytes, None, 0
+                lowest, waited = segment.session_bytes, 0
+                saved.operation.erase()
+                saved = None
         # Whoever holds an operation of a function that is erased has a dangling one.
-        del segment, choice
-        if saved is not None:
-            ir.InsertionPoint(function).insert(saved)
-            function.operation.erase()
+        del segment
+        if saved is None:
+            return function
+        function.operation.erase()
+        return saved
