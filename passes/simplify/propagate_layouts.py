@@ -508,25 +508,26 @@ class Rewriter:
             (view.cost, index, view.steps(), before) for index, (view, before) in enumerate(ways) if view is not None
         )
         if written is not None and len(written) <= cost:
-            known.update(written)
+            for view, value in written:
+                known.setdefault(view, value)
         else:
             self._write(root, start, steps)
         return known[wanted]
 
-    def _written_before(self, root: Root, wanted: View, reader: ir.Operation) -> dict[View, ir.Value] | None:
+    def _written_before(self, root: Root, wanted: View, reader: ir.Operation) -> list[tuple[View, ir.Value]] | None:
         """The views that lead to `wanted` in the function as it is, without those in use; None if it has none in time."""
         if self.values[id(root)] != root.value or wanted not in root.written:
             return None
-        chain: dict[View, ir.Value] = {}
+        chain: list[tuple[View, ir.Value]] = []
         value = root.written[wanted]
         while value != root.value:
             view = self.graph.view_of(value)
-            if view in self.known[id(root)]:
+            if view in self.known[id(root)] and self.known[id(root)][view] == value:
                 break
             owner = defining(value)
             if owner is None or not owner.is_before_in_block(reader):
                 return None
-            chain[view] = value
+            chain.append((view, value))
             value = owner.operands[0]
         return chain
 

@@ -252,3 +252,20 @@ func.func @parts(%x: tensor<5x2x12xf32>) -> (tensor<4x5x2xf32>, tensor<4x5x2xf32
   %5 = tosa.transpose %3 {perms = array<i32: 1, 0, 2>} : (tensor<5x4x2xf32>) -> tensor<4x5x2xf32>
   return %4, %5 : tensor<4x5x2xf32>, tensor<4x5x2xf32>
 }
+
+// -----
+
+// Two views of one value, each written once and from the value itself; nothing of the chain that led there is left.
+
+// CHECK-LABEL: func.func @two_views
+func.func @two_views(%x: tensor<1x1x2xf32>) -> (tensor<1x2xf32>, tensor<2x1xf32>) {
+  // CHECK: %[[A:.+]] = tosa.reshape %arg0, {{.*}} -> tensor<1x2xf32>
+  // CHECK: %[[B:.+]] = tosa.reshape %arg0, {{.*}} -> tensor<2x1xf32>
+  // CHECK-NEXT: return %[[A]], %[[B]]
+  %a = tosa.const_shape {values = dense<[1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 2, 1>} : (tensor<1x1x2xf32>) -> tensor<1x2x1xf32>
+  %1 = tosa.reshape %0, %a : (tensor<1x2x1xf32>, !tosa.shape<2>) -> tensor<1x2xf32>
+  %2 = tosa.transpose %1 {perms = array<i32: 0, 1>} : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %3 = tosa.transpose %2 {perms = array<i32: 1, 0>} : (tensor<1x2xf32>) -> tensor<2x1xf32>
+  return %2, %3 : tensor<1x2xf32>, tensor<2x1xf32>
+}
