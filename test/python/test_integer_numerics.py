@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+import torch.ao.quantization.fx._decomposed  # registers the operators that PT2E graphs call
 from hypothesis import given
 from hypothesis import strategies as st
 
