@@ -7,7 +7,8 @@ becomes, between casts from and to the torch type,
 
 A causal or boolean mask is one tosa.select against -infinity, a floating-point mask one tosa.add. PyTorch gives 0 for a row
 whose whole mask is -infinity, where the softmax alone gives NaN: the select that puts this right is only there when the
-mask is computed, or is known to have such a row. Scores of 16-bit operands stay in 32 bits until the softmax is done.
+mask is computed, or is known to have such a row, and asks the mask, not the scores. Scores of 16-bit operands stay in 32
+bits until the softmax is done.
 """
 
 import math
@@ -48,24 +49,31 @@ def transposed(value: ir.Value) -> ir.Value:
     return build.transpose(value, [*range(rank - 2), rank - 1, rank - 2])
 
 
-def masked(call: Call, scores: ir.Value) -> tuple[ir.Value, bool]:
-    """The scores under the mask, and whether a row may be masked whole."""
+def masked(call: Call, scores: ir.Value) -> tuple[ir.Value, ir.Value | None]:
+    """The scores under the mask, and which rows are masked whole, None where none can be."""
     rank = len(shape(scores))
     rows, columns = shape(scores)[-2:]
     hidden = build.scalar_like(-math.inf, scores)
     if call.flag(5):
         causal = np.tril(np.ones((rows, columns), np.bool_)).reshape((1,) * (rank - 2) + (rows, columns))
-        return build.select(constant(causal, build.i1()), scores, hidden), False
+        return build.select(constant(causal, build.i1()), scores, hidden), None
     if not call.has(3):
-        return scores, False
+        return scores, None
     mask = call.tensor(3)
     values = constant_value(mask)
+    axis = len(shape(mask)) - 1
     if call.dtype(3) == "i1":
         if values is not None and bool(values.all()):
-            return scores, False
-        return build.select(mask, scores, hidden), values is None or not bool(values.any(axis=-1).all())
-    widened = build.cast(mask, element_type(scores))
-    return build.add(scores, widened), values is None or hides_a_row(values)
+            return scores, None
+        empty = None
+        if values is None or not bool(values.any(axis=-1).all()):
+            empty = build.logical_not(build.reduce("tosa.reduce_any", mask, axis))
+        return build.select(mask, scores, hidden), empty
+    empty = None
+    if values is None or hides_a_row(values):
+        hides = build.binary("tosa.equal", mask, build.scalar_like(-math.inf, mask))
+        empty = build.reduce("tosa.reduce_all", hides, axis)
+    return build.add(scores, build.cast(mask, element_type(scores))), empty
 
 
 def hides_a_row(mask: Array) -> bool:
@@ -83,14 +91,13 @@ def convert_attention(call: Call) -> ir.Value:
     scale = call.real(6) if call.has(6) else 1 / math.sqrt(shape(query)[-1])
     if scale != 1:
         query = build.mul(query, build.scalar_like(scale, query))
-    scores, may_be_empty = masked(call, batched(query, transposed(key), wide))
+    scores, empty = masked(call, batched(query, transposed(key), wide))
     axis = len(shape(scores)) - 1
     largest = build.reduce("tosa.reduce_max", scores, axis)
     powers = build.unary("tosa.exp", build.sub(scores, largest))
     inverse = build.unary("tosa.reciprocal", build.reduce("tosa.reduce_sum", powers, axis))
     weights = build.mul(powers, inverse)
-    if may_be_empty:
-        empty = build.binary("tosa.equal", largest, build.scalar_like(-math.inf, largest))
+    if empty is not None:
         weights = build.select(empty, build.scalar_like(0.0, weights), weights)
     return batched(build.cast(weights, element), value, element)
 

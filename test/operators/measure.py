@@ -106,7 +106,8 @@ def row(api: str, measured: dict[str, Any], notes: list[str]) -> str:
         if "reason" in entry:
             label = f" ({case.label})" if case.label else ""
             notes.append(f"- `{api}`{label}, {SHORT[dtype]}: {entry['reason']}")
-    return f"| `{api}` | {', '.join(types)} | {where} | {', '.join(worst)} | {'; '.join(labels)} |"
+    escaped = api.replace("|", "\\|")
+    return f"| `{escaped}` | {', '.join(types)} | {where} | {', '.join(worst)} | {'; '.join(labels)} |"
 
 
 def main() -> None:

@@ -40,10 +40,12 @@ func.func @causal(%q: !torch.vtensor<[1,2,5,8],f32>, %k: !torch.vtensor<[1,2,7,8
 
 // CHECK-LABEL: func.func @given_mask
 func.func @given_mask(%q: !torch.vtensor<[1,2,5,8],f32>, %k: !torch.vtensor<[1,2,7,8],f32>, %v: !torch.vtensor<[1,2,7,8],f32>, %mask: !torch.vtensor<[5,7],i1>) -> !torch.vtensor<[1,2,5,8],f32> {
-  // CHECK: tosa.select
-  // CHECK: %[[MAX:.+]] = tosa.reduce_max
-  // CHECK: %[[EMPTY:.+]] = tosa.equal %[[MAX]]
-  // CHECK: tosa.select %[[EMPTY]]
+  // CHECK: %[[SEEN:.+]] = tosa.reduce_any %arg3 {axis = 1 : i32}
+  // CHECK: %[[EMPTY:.+]] = tosa.logical_not %[[SEEN]]
+  // CHECK: %[[MASK:.+]] = tosa.reshape %arg3
+  // CHECK: tosa.select %[[MASK]]
+  // CHECK: %[[ROWS:.+]] = tosa.reshape %[[EMPTY]]
+  // CHECK: tosa.select %[[ROWS]]
   %none = torch.constant.none
   %zero = torch.constant.float 0.0
   %false = torch.constant.bool false
