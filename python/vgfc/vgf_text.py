@@ -65,7 +65,7 @@ def describe_values(values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> str
     shown = ", ".join(_number(value) for value in values[:SHOWN_VALUES])
     if values.size <= SHOWN_VALUES:
         return f"[{shown}]"
-    return f"[{shown}, ...] crc32 {zlib.crc32(np.ascontiguousarray(values).view(np.uint8)):08x}"
+    return f"[{shown}, ...] crc32 {zlib.crc32(values.tobytes()):08x}"
 
 
 def _number(value: object) -> str:

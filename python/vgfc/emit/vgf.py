@@ -78,7 +78,8 @@ def plan_of(module: ir.Module) -> Plan:
 
     def add(category: str, kind: ir.Type, alias_group: int | None = None) -> int:
         dimensions, element = helpers.shape(kind), str(helpers.element_type(kind))
-        resources.append(Resource(category, FORMATS[element], dimensions, alias_group))
+        # VK_ARM_tensors has no tensors of rank 0
+        resources.append(Resource(category, FORMATS[element], dimensions or (1,), alias_group))
         return len(resources) - 1
 
     number_of: dict[ir.Value, int] = {}
@@ -204,7 +205,7 @@ def _add_constant(symbols: dict[str, ir.Operation], constant_id: int, resources:
     array = np.ascontiguousarray(helpers.array_of(values))
     element = str(helpers.element_type(kind))
     resources.append(
-        Resource("CONSTANT", FORMATS[element], helpers.shape(kind), values=array.reshape(-1).view(np.uint8))
+        Resource("CONSTANT", FORMATS[element], helpers.shape(kind) or (1,), values=array.reshape(-1).view(np.uint8))
     )
     return len(resources) - 1
 

@@ -103,7 +103,7 @@ class _Builder:
         if any(extent <= 0 for extent in resource.shape):
             raise CompileError(f"resource {number}: expected a static shape, found {list(resource.shape)}")
         element = ELEMENTS[resource.vk_format]
-        return helpers.tensor(resource.shape, ir.Type.parse(element.removeprefix("u")))
+        return helpers.tensor(resource.shape or (1,), ir.Type.parse(element.removeprefix("u")))
 
     def port_attributes(self, resources: Sequence[int], names: Sequence[str]) -> ir.ArrayAttr:
         """`vgf.name`, the alias group of an input, and the unsigned type that the file gives a tensor of codes."""

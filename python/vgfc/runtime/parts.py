@@ -61,7 +61,8 @@ class PartsProgram:
             results = loaded.run([values[number] for number in part.inputs])
             if isinstance(loaded, VulkanProgram):
                 self.run_seconds += loaded.run_seconds
-            values.update(zip(part.outputs, results, strict=True))
+            for number, result in zip(part.outputs, results, strict=True):
+                values[number] = result.reshape(self.bundle.values[number].shape)  # a VGF has vectors for scalars
         return [values[number] for number in self.bundle.outputs]
 
     def call(self, arrays: Sequence[Array]) -> list[Array]:
