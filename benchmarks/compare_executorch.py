@@ -1,6 +1,6 @@
 """vgfc and ExecuTorch's VGF backend side by side on the six models: time, memory, operators, bytes, run time and error.
 
-    python benchmarks/compare_executorch.py [--precision fp32] [--repeat 3] [--json FILE] [--no-page] [model ...]
+    python benchmarks/compare_executorch.py [--precision fp32] [--repeat 3] [--json FILE [--resume]] [--no-page] [model ...]
 
 Makes a virtual environment of its own for ExecuTorch (.venv-executorch; minutes and 2 GB the first time). Each compilation is
 a process of its own; the two compilers take turns, so that a busy machine is busy for both, and of several turns the fastest
@@ -253,7 +253,8 @@ def versions(python: Path) -> dict[str, str]:
     return {
         "ExecuTorch's side": ", ".join(f"{name} {number}" for name, number in found.items()),
         "vgfc's side": ", ".join(f"{name} {version(name)}" for name in ours),
-        "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, load before the run "
+        f"{os.getloadavg()[2]:.1f} (processes that wanted a core, mean of 15 minutes)",
     }
 
 
@@ -267,13 +268,14 @@ def _processor() -> str:
 
 def page(rows: list[Row], used: dict[str, str], repeat: int) -> str:
     """docs/comparison.md."""
+    turns = "measured once" if repeat == 1 else f"the fastest of {repeat} turns"
     parts = [
         "# vgfc and ExecuTorch side by side",
         "",
         "Written by `python benchmarks/compare_executorch.py`; edit that file, not this one.",
         "",
         "*compile s* is the wall time from the result of `torch.export` to the VGF on disk and *CPU s* the processor time of",
-        f"the same step, in a fresh process each; the fastest of {repeat} turns. *peak MiB* is the largest resident memory",
+        f"the same step, in a fresh process each; {turns}. *peak MiB* is the largest resident memory",
         "during that step above what the process had before it (model-converter, which ExecuTorch starts, is not in it).",
         "Operators are counted in the SPIR-V of the file, constants are none. *session bytes* is the device memory of the",
         "intermediates, as the scenario runner reports it. Files run on the same Vulkan device; *SQNR* is against PyTorch's",
@@ -305,6 +307,13 @@ def ratios(rows: list[Row]) -> str:
     )
 
 
+def earlier_rows(path: Path) -> list[Row]:
+    """The rows that a run which was broken off has left; none when there is no such file."""
+    if not path.is_file():
+        return []
+    return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
+
+
 def main() -> int:
     """Measure what was asked for, print the table and write the page when it is whole."""
     arguments = argparse.ArgumentParser("compare_executorch", description=(__doc__ or "").split("\n\n")[0])
@@ -316,6 +325,7 @@ def main() -> int:
     )
     arguments.add_argument("--repeat", type=int, default=3, metavar="N", help="compilations of each (default: 3)")
     arguments.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    arguments.add_argument("--resume", action="store_true", help="take what the file of --json has already from there")
     arguments.add_argument("--keep", metavar="FOLDER", default="build/comparison", help="where the VGF files stay")
     arguments.add_argument("--no-page", action="store_true", help="leave docs/comparison.md as it is")
     options = arguments.parse_args()
@@ -324,15 +334,20 @@ def main() -> int:
         arguments.error(f"no model is named '{unknown[0]}'; there are: {', '.join(models.SPECS)}")
     if options.repeat < 1:
         arguments.error(f"expected at least one turn, found --repeat {options.repeat}")
+    if options.resume and not options.json:
+        arguments.error("--resume needs --json, whose file holds what was measured")
     python = set_up()
     used = versions(python)
     rows: list[Row] = []
+    earlier = earlier_rows(Path(options.json)) if options.resume else []
     console = Console(width=140)
     for precision in options.precision or PRECISIONS:
         table = Table(*COLUMNS, title=PRECISIONS[precision])
         for name in options.models:
             print(f"{name}, {precision} ...", file=sys.stderr, flush=True)
-            found = measure(python, name, precision, options.repeat, Path(options.keep).resolve())
+            found = [row for row in earlier if (row.model, row.precision) == (name, precision)]
+            if not found:
+                found = measure(python, name, precision, options.repeat, Path(options.keep).resolve())
             rows += found
             if options.json:  # after every model: a long run that is broken off is not lost
                 content = json.dumps({"versions": used, "rows": [asdict(row) for row in rows]}, indent=2)
