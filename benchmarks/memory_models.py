@@ -8,7 +8,7 @@
 with `stripes=True`, run on Vulkan, and compared to the bit with the results without. `random`: predictions for random graphs
 against the runtime. `segments`: models cut into 4 and 8 segments of as many operators each; what lies between them without
 alias groups, with, with those that write in place, and the bound for groups; results compared to the bit on Vulkan. The exit
-status is 1 where a prediction is wrong, results differ or a goal is missed.
+status is 1 where a prediction is wrong, results differ or a goal is missed (segments: 30 % saved, or groups at their bound).
 """
 
 from __future__ import annotations
@@ -235,7 +235,8 @@ def lowered(module: ir.Module, plan: str) -> bytes:
 
 def between_bytes(content: bytes) -> int:
     """What the intermediate resources of a file take: each alias group as much as its largest member."""
-    alone, groups = 0, {}
+    alone = 0
+    groups: dict[int, int] = {}
     for resource in decode(content).resources:
         if resource.category != "INTERMEDIATE":
             continue
