@@ -242,5 +242,8 @@ class MergeAxes(Pass):
                         op.results[0].replace_all_uses_with(reshaped(op.operands[0], shape(op.results[0])))
                     op.erase()
             for op in reversed(list(operations(function))):
-                if op.name in ("tosa.reshape", "tosa.const", "tosa.const_shape") and next(iter(op.results[0].uses), None) is None:
+                if (
+                    op.name in ("tosa.reshape", "tosa.const", "tosa.const_shape")
+                    and next(iter(op.results[0].uses), None) is None
+                ):
                     op.erase()

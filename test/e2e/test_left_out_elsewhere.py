@@ -42,7 +42,11 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], list[str]]]
         ["graph", "host", "graph"],
     ),
     "sort": (lambda x: torch.sort(x, dim=-1), (seeded(2, 3, 8),), ["graph", "host", "graph"]),
-    "sort descending": (lambda x: torch.sort(x, dim=1, descending=True), (seeded(2, 7, 3),), ["graph", "host", "graph"]),
+    "sort descending": (
+        lambda x: torch.sort(x, dim=1, descending=True),
+        (seeded(2, 7, 3),),
+        ["graph", "host", "graph"],
+    ),
     "scatter": (
         lambda x, i, s: torch.scatter(x, 1, i, s),
         (seeded(2, 8), torch.tensor([[1, 0, 7], [2, 5, 3]]), seeded(2, 3)),
