@@ -38,7 +38,7 @@ REORDERS = _aten(
     "permute.default transpose.int t.default contiguous.default clone.default alias.default detach.default movedim.int "
     "movedim.intlist swapaxes.default dropout.default"
 )
-JOINS = _aten("cat.default stack.default concat.default hstack.default vstack.default")
+JOINS = _aten("cat.default stack.default concat.default concatenate.default hstack.default vstack.default")
 BILINEAR = _aten("upsample_bilinear2d.vec upsample_bilinear2d.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
 SAME_SCALE = _aten(
