@@ -278,7 +278,7 @@ class Folder:
     def make_form(self, value: ir.Value) -> Form:
         op = defining(value)
         if op is None:
-            raise NotInteger(value.owner.owner.operation, "has an argument that is read before it is quantized")
+            raise NotInteger(next(iter(value.uses)).owner.operation, "reads an input that is not quantized")
         if op.name == "vgf.dequantize":
             return dequantized_form(op)
         known = self.constants.real(value)
@@ -885,6 +885,17 @@ def avg_pool_form(folder: Folder, op: ir.Operation) -> Form:
     return Form(value, form.scale, -1, form.zero_point, form.low, form.high)
 
 
+def cast_form(folder: Folder, op: ir.Operation) -> Form:
+    """Booleans and narrow integers as the numbers they are."""
+    source = op.operands[0]
+    name = str(element_type(source))
+    if name not in ("i1", "i8", "i16"):
+        raise NotInteger(op, f"converts {name} to floating point, whose range is not known")
+    wide = build.operation("tosa.cast", tensor(shape(source), build.i32()), [source])
+    low, high = (0, 1) if name == "i1" else RANGES[name]
+    return Form(wide, one(1.0), -1, 0, low, high)
+
+
 def max_pool_form(folder: Folder, op: ir.Operation) -> Form:
     """The largest code of each window."""
     form = folder.form(op.operands[0])
@@ -1144,6 +1155,7 @@ CONVERTERS: dict[str, Callable[[Folder, ir.Operation], Form]] = {
     "tosa.pad": pad_form,
     "tosa.gather": gather_form,
     "tosa.select": select_form,
+    "tosa.cast": cast_form,
     "tosa.reciprocal": power_form,
     "tosa.rsqrt": power_form,
 }

@@ -31,19 +31,24 @@ MOVES = _aten(
     "pixel_shuffle.default pixel_unshuffle.default dropout.default dropout_.default unbind.int unflatten.int narrow.default "
     "view_as.default reshape_as.default tile.default movedim.int movedim.intlist swapaxes.default roll.default "
     "upsample_nearest2d.vec upsample_nearest2d.default max_pool2d.default adaptive_max_pool2d.default max_pool1d.default "
-    "pad.default constant_pad_nd.default unfold.default index_select.default"
+    "pad.default constant_pad_nd.default unfold.default index_select.default embedding.default gather.default "
+    "index.Tensor"
 ) | {"<built-in function getitem>"}
 # Moves that keep each channel's scale on an axis of its own.
 REORDERS = _aten(
     "permute.default transpose.int t.default contiguous.default clone.default alias.default detach.default movedim.int "
     "movedim.intlist swapaxes.default dropout.default"
 )
-JOINS = _aten("cat.default stack.default concat.default concatenate.default hstack.default vstack.default")
+JOINS = _aten(
+    "cat.default stack.default concat.default concatenate.default hstack.default vstack.default slice_scatter.default "
+    "select_scatter.default index_put.default index_put_.default scatter.src copy.default"
+)
+EMBEDDING = "aten.embedding.default"
 BILINEAR = _aten("upsample_bilinear2d.vec upsample_bilinear2d.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
 SAME_SCALE = _aten(
     "avg_pool2d.default avg_pool1d.default upsample_bilinear2d.vec upsample_bilinear2d.default amax.default amin.default "
-    "maximum.default minimum.default where.self"
+    "maximum.default minimum.default where.self clamp.Tensor"
 )
 UNARY = _aten(
     "sigmoid.default sigmoid_.default tanh.default tanh_.default gelu.default silu.default silu_.default "

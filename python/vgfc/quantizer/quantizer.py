@@ -32,6 +32,7 @@ from vgfc.quantizer.operators import (
     CLAMPS,
     COMPUTE,
     ELEMENTWISE,
+    EMBEDDING,
     JOINS,
     MATMULS,
     MOVES,
@@ -294,6 +295,12 @@ class _Annotation:
                     self.unite(sources[0], source)
         if name in COMPUTE:
             self.quantize_operands(node, name, config)
+        if name == EMBEDDING and isinstance(node.args[0], Node) and _is_constant(node.args[0]):
+            low, high = -config.activation.quant_max, config.activation.quant_max
+            rows = dataclasses.replace(
+                config.activation, qscheme=torch.per_tensor_symmetric, quant_min=low, quant_max=high
+            )
+            self.inputs.setdefault(node, {})[node.args[0]] = rows
 
     def quantize_operands(self, node: Node, name: str, config: QuantizationConfig) -> None:
         weight = node.args[1] if name in WEIGHTED and len(node.args) > 1 else None
