@@ -61,6 +61,7 @@ SIMPLIFY = [
 # target without floating point) or becomes exact arithmetic.
 QUANTIZE = [
     "vgf-fold-quantization",
+    "vgf-merge-rescales",
     "vgf-integer-boundary",
     "vgf-lower-quantization",
     "func.func(cse)",
