@@ -138,7 +138,9 @@ class Constants:
             scales, zero_points = parameters.along(shape(value))
             low = int(parameters.low - parameters.zero_points.max())
             high = int(parameters.high - parameters.zero_points.min())
-            return Codes(codes.astype(np.int64) - zero_points, np.broadcast_to(scales, codes.shape), low, high)
+            wide = np.int32 if codes.dtype.itemsize < 4 else np.int64  # codes of all weights are kept: no wider than need be
+            moved = codes.astype(wide) - zero_points.astype(wide)
+            return Codes(moved, np.broadcast_to(scales, codes.shape), low, high)
         if op.name == "tosa.pad":
             return self._padded(op)
         if op.name not in MOVES:

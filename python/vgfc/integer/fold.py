@@ -1091,7 +1091,9 @@ def compare(folder: Folder, op: ir.Operation) -> ir.Value:
 def compare_number(form: Form, number: float, is_left: bool, op: ir.Operation) -> ir.Value:
     """form <op> number, or number <op> form: the codes for which it holds lie on one side of a code (or are one)."""
     form = positive(per_tensor(widened(form, op), op), op)
-    exact = number / form.unit
+    if np.isnan(number):
+        raise NotInteger(op, "compares with a number that is none")
+    exact = float(np.clip(number / form.unit, -(2.0**40), 2.0**40))
     near = round(exact)
     # A code whose f32 number is the constant counts as equal to it, whatever 1e-7 of rounding is between them.
     is_code = float(np.float32(near * form.unit)) == float(np.float32(number))

@@ -61,12 +61,17 @@ def read_table(codes: ir.Value, values: Array, op: ir.Operation, bits: int = 15)
 
 
 def finite(values: Array, op: ir.Operation) -> Array:
-    """Values with the largest finite one in place of infinities (1/0 of a code that calibration never saw)."""
+    """Values with the largest finite one in place of infinities, and 0 in place of what is no number.
+
+    These are results for codes that calibration never saw (1/0, the square root of a negative code), for which no code of
+    PyTorch's is defined either.
+    """
     known = values[np.isfinite(values)]
-    if known.size == 0 or np.isnan(values).any():
-        raise NotInteger(op, "has no value for some codes of its operand")
+    if known.size == 0:
+        raise NotInteger(op, "has no value for any code of its operand")
     limit = float(np.abs(known).max())
-    return np.clip(values, -limit, limit)
+    kept: Array = np.clip(np.nan_to_num(values, nan=0.0), -limit, limit)
+    return kept
 
 
 def read_gather(indices: ir.Value, values: Array, bits: int, op: ir.Operation) -> Form:

@@ -36,7 +36,7 @@ def quantize(
     measured on them. `config` is a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set
     up by hand; `modules` overrides it by module path, None leaving a module in floating point. The result carries its
     original, for `vgfc.quantizer.layer_accuracy`. Raises CompileError when there are no calibration inputs, when a name is
-    unknown or when the model cannot be exported.
+    unknown, when the model cannot be exported and when it computes what is not finite.
     """
     samples = [sample if isinstance(sample, tuple | list) else (sample,) for sample in calibration_inputs]
     if not samples:
@@ -54,11 +54,22 @@ def quantize(
     original = _original(graph, quantizer)
     prepared = prepare_pt2e(graph, quantizer)
     with torch.no_grad():
-        for sample in track(samples, "calibrating", disable=not progress):
-            prepared(*sample)
+        for index, sample in enumerate(track(samples, "calibrating", disable=not progress)):
+            _observe(prepared, sample, index)
     quantized: GraphModule = convert_pt2e(prepared)
     quantized.meta[ORIGINAL] = original
     return quantized
+
+
+def _observe(prepared: GraphModule, sample: Sequence[Any], index: int) -> None:
+    try:
+        prepared(*sample)
+    except (RuntimeError, AssertionError) as error:
+        if "not finite" not in str(error) and "nan" not in str(error):
+            raise
+        raise CompileError(
+            f"calibration input {index} makes the model compute infinities or NaN, which no code stands for"
+        ) from None
 
 
 def _original(graph: torch.nn.Module, quantizer: VgfQuantizer) -> GraphModule:

@@ -48,7 +48,8 @@ BILINEAR = _aten("upsample_bilinear2d.vec upsample_bilinear2d.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
 SAME_SCALE = _aten(
     "avg_pool2d.default avg_pool1d.default upsample_bilinear2d.vec upsample_bilinear2d.default amax.default amin.default "
-    "maximum.default minimum.default where.self clamp.Tensor"
+    "maximum.default minimum.default max.other min.other max.default min.default where.self clamp.Tensor tril.default "
+    "triu.default"
 )
 UNARY = _aten(
     "sigmoid.default sigmoid_.default tanh.default tanh_.default gelu.default silu.default silu_.default "
@@ -60,6 +61,7 @@ UNARY = _aten(
     "erfc.default erfinv.default logit.default sign.default floor.default ceil.default round.default trunc.default "
     "square.default pow.Tensor_Scalar pow.Scalar remainder.Scalar "
 )
+UNARY |= _aten("hardshrink.default softshrink.default threshold.default")
 BINARY = _aten(
     "add.Tensor add.Scalar add_.Tensor sub.Tensor sub.Scalar rsub.Scalar mul.Tensor mul.Scalar mul_.Tensor div.Tensor "
     "div.Scalar square.default"
@@ -71,6 +73,6 @@ REDUCTIONS = _aten(
     "adaptive_avg_pool1d.default cumsum.default batch_norm.default _native_batch_norm_legit_no_training.default var.dim "
     "var.correction var.default std.dim std.correction glu.default prelu.default masked_fill.Scalar where.ScalarOther "
     "where.ScalarSelf where.Scalar norm.ScalarOpt_dim linalg_vector_norm.default cosine_similarity.default "
-    "instance_norm.default "
+    "instance_norm.default addmm.default avg_pool3d.default rsub.Tensor "
 )
 COMPUTE = WEIGHTED | MATMULS | ELEMENTWISE | REDUCTIONS | SAME_SCALE

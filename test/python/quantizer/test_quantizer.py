@@ -111,6 +111,11 @@ def test_no_calibration_inputs(net: Net) -> None:
         vgfc.quantize(net, [])
 
 
+def test_calibration_that_is_not_finite(net: Net) -> None:
+    with pytest.raises(vgfc.CompileError, match="calibration input 1 makes the model compute infinities or NaN"):
+        vgfc.quantize(net, [sample(0), (torch.full((1, 3, 8, 8), float("nan")),)])
+
+
 def test_unknown_configuration(net: Net) -> None:
     with pytest.raises(vgfc.CompileError, match="unknown quantisation 'int7', expected one of int8"):
         vgfc.quantize(net, [sample(0)], "int7")
