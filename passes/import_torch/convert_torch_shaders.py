@@ -18,7 +18,7 @@ from torch_mlir import ir
 from vgfc.diagnostics import CompileError, PassFailure, fail
 from vgfc.ir import defining, element_type, functions, shape
 from vgfc.passmanager import Pass, register
-from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, find
+from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, find, schema_arguments
 from vgfc.torch_conversion import Call, carried_type, convert_one, is_none, is_tensor, operator_name, scalar_constant
 
 # The argument names of PyTorch's own operators that come with a shader; those of a torch.library operator are in its schema.
@@ -39,16 +39,7 @@ def registered_name(op: ir.Operation) -> str | None:
 
 def argument_names(name: str, count: int) -> Sequence[str]:
     """The names of an operator's arguments, by its schema where PyTorch is loaded and has one."""
-    if name in ARGUMENTS:
-        return ARGUMENTS[name]
-    import torch
-
-    namespace, _, short = name.partition("::")
-    packet = getattr(getattr(torch.ops, namespace), short, None)
-    if packet is None:
-        return [f"argument_{index}" for index in range(count)]
-    overload = getattr(packet, packet.overloads()[0])
-    return [argument.name for argument in overload._schema.arguments]
+    return ARGUMENTS[name] if name in ARGUMENTS else schema_arguments(name, count)
 
 
 def argument(op: ir.Operation, value: ir.Value, name: str) -> Any:

@@ -108,6 +108,18 @@ def find(operator: str) -> Factory | None:
     return _registered.get(operator) or _registered.get(operator.partition(".")[0])
 
 
+def schema_arguments(operator: str, count: int) -> list[str]:
+    """The names of an operator's arguments by its PyTorch schema; argument_0, ... where PyTorch knows no such operator."""
+    if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        namespace, _, short = operator.partition("::")
+        packet = getattr(getattr(torch.ops, namespace), short, None)
+        if packet is not None:
+            return [argument.name for argument in getattr(packet, packet.overloads()[0])._schema.arguments]
+    return [f"argument_{index}" for index in range(count)]
+
+
 @functools.cache
 def _load_plugins() -> None:
     from vgfc.glsl import grid_sample
