@@ -138,7 +138,8 @@ class Constants:
             scales, zero_points = parameters.along(shape(value))
             low = int(parameters.low - parameters.zero_points.max())
             high = int(parameters.high - parameters.zero_points.min())
-            wide = np.int32 if codes.dtype.itemsize < 4 else np.int64  # codes of all weights are kept: no wider than need be
+            # The codes of all weights are kept while the pass runs, so no wider than need be.
+            wide = np.int32 if codes.dtype.itemsize < 4 else np.int64
             moved = codes.astype(wide) - zero_points.astype(wide)
             return Codes(moved, np.broadcast_to(scales, codes.shape), low, high)
         if op.name == "tosa.pad":
