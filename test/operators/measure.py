@@ -17,6 +17,10 @@ from typing import Any
 
 import torch
 from cases import CASES, NOT_POSSIBLE, Case
+from quantized import MEASURED as QUANTIZED
+from quantized import WIDTHS
+from quantized import key as quantized_key
+from quantized import pairs as quantized_pairs
 from running import TOLERANCES, run
 
 from vgfc import CompileError
@@ -33,6 +37,9 @@ Each line is a PyTorch API that compiles, with the floating-point types in which
 where it ran, and the largest error against PyTorch eager over its cases, relative to the largest magnitude of the result.
 Integer and boolean results are exact, or the case fails. *Vulkan* is the device (in CI, lavapipe with Arm's ML emulation
 layer); *reference* is Arm's TOSA reference model, for what the device does not run, with the reason below.
+
+*quantised* (`python test/operators/quantized.py`) says in which widths the API runs in integers alone, activations x weights
+in bits, and how many codes its result is at most away from PyTorch's quantised graph.
 """
 
 
@@ -77,7 +84,7 @@ def measure_all(everything: bool) -> dict[str, Any]:
 
 def page(measured: dict[str, Any]) -> str:
     """The text of docs/operators.md."""
-    lines = [HEADER, "| API | types | runs on | largest error | cases |", "|---|---|---|---|---|"]
+    lines = [HEADER, "| API | types | runs on | largest error | quantised | cases |", "|---|---|---|---|---|---|"]
     notes: list[str] = []
     for api in sorted({case.api for case in CASES}, key=str.lower):
         lines.append(row(api, measured, notes))
@@ -107,7 +114,24 @@ def row(api: str, measured: dict[str, Any], notes: list[str]) -> str:
             label = f" ({case.label})" if case.label else ""
             notes.append(f"- `{api}`{label}, {SHORT[dtype]}: {entry['reason']}")
     escaped = api.replace("|", "\\|")
-    return f"| `{escaped}` | {', '.join(types)} | {where} | {', '.join(worst)} | {'; '.join(labels)} |"
+    widths = quantized_widths(api)
+    return f"| `{escaped}` | {', '.join(types)} | {where} | {', '.join(worst)} | {widths} | {'; '.join(labels)} |"
+
+
+def quantized_widths(api: str) -> str:
+    """`8x8: 0, 16x8: 1`: the widths in which an API runs in integers, with the most codes that any case is off."""
+    measured = json.loads(QUANTIZED.read_text(encoding="utf-8"))
+    shown = []
+    for width in WIDTHS:
+        numbers = [
+            measured[quantized_key(case, other)]
+            for case, other in quantized_pairs()
+            if (case.api, other) == (api, width)
+        ]
+        codes = [number for number in numbers if isinstance(number, int)]
+        if codes:
+            shown.append(f"{width}: {max(codes)}")
+    return ", ".join(shown)
 
 
 def main() -> None:
