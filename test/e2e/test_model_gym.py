@@ -1,0 +1,78 @@
+"""The networks of Arm's Neural Graphics Model Gym, loaded past the package's own imports, which want ExecuTorch.
+
+They need `pip install --no-deps ng-model-gym==0.4.0` beside the test extra, and are skipped without it. ExecuTorch 1.5.1 has
+38 and 37 operators in int8, sessions of 1507328 and 2883584 bytes, and 50.5 dB for the second network.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import vgfc
+from benchmarks.measure import sqnr_db
+
+PACKAGE = "ng_model_gym"
+FOUND = find_spec(PACKAGE)
+pytestmark = pytest.mark.skipif(FOUND is None, reason="needs pip install --no-deps ng-model-gym==0.4.0")
+NSS = (f"{PACKAGE}.usecases.nss.model.model_blocks_v1", "AutoEncoderV1", (1, 12, 128, 128))
+NFRU = (f"{PACKAGE}.usecases.nfru.model.nfru_v1_nn", "NFRUAutoEncoder", (1, 16, 128, 128))
+
+
+@pytest.fixture(autouse=True)
+def empty_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package's folders as packages without their __init__ files."""
+    assert FOUND is not None and FOUND.submodule_search_locations is not None
+    root = Path(FOUND.submodule_search_locations[0])
+    for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+        name = ".".join([PACKAGE, *folder.relative_to(root).parts])
+        package = types.ModuleType(name)
+        package.__path__ = [str(folder)]
+        monkeypatch.setitem(sys.modules, name, package)
+
+
+def network(module: str, name: str, shape: tuple[int, ...]) -> tuple[torch.nn.Module, list[tuple[torch.Tensor]]]:
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(1)
+    model: torch.nn.Module = getattr(importlib.import_module(module), name)().eval()
+    return model, [(torch.rand(shape, generator=generator),) for _ in range(9)]
+
+
+def listed(values: Any) -> list[torch.Tensor]:
+    return list(values) if isinstance(values, tuple) else [values]
+
+
+@pytest.mark.parametrize(("where", "operators", "session_bytes"), [(NSS, 36, 4079616), (NFRU, 36, 7340032)])
+def test_fp32(where: tuple[str, str, tuple[int, ...]], operators: int, session_bytes: int) -> None:
+    model, (inputs, *_) = network(*where)
+    program = vgfc.compile(model, inputs)
+    report = program.report()
+    assert sum(report.operators.values()) <= operators
+    assert report.memory.session_bytes <= session_bytes
+    with torch.no_grad():
+        wanted = listed(model(*inputs))
+    for want, have in zip(wanted, listed(program.run(*inputs, device="vulkan")), strict=True):
+        assert sqnr_db(want, have) >= 100
+
+
+@pytest.mark.parametrize(
+    ("where", "operators", "session_bytes", "least_db"), [(NSS, 38, 1507328, 50.0), (NFRU, 37, 2883584, 50.5)]
+)
+def test_int8(where: tuple[str, str, tuple[int, ...]], operators: int, session_bytes: int, least_db: float) -> None:
+    model, (inputs, *samples) = network(*where)
+    program = vgfc.compile(vgfc.quantize(model, samples), inputs, target="TOSA-1.0+INT")
+    report = program.report()
+    assert sum(report.operators.values()) <= operators
+    assert report.memory.session_bytes <= session_bytes
+    with torch.no_grad():
+        wanted = listed(model(*inputs))
+    for want, have in zip(wanted, listed(program.run(*inputs, device="vulkan")), strict=True):
+        assert sqnr_db(want, have) >= least_db
+    assert '"scale"' in program.io_metadata()
