@@ -54,6 +54,11 @@ def parser() -> argparse.ArgumentParser:
         "--stripes", action="store_true", help="compute large tensors part by part: less memory, more operators"
     )
     result.add_argument(
+        "--exact",
+        action=argparse.BooleanOptionalAction,
+        help="round every floating-point result as the model's TOSA does (default: for .vgf files)",
+    )
+    result.add_argument(
         "--explain", action="store_true", help="print why operators are in no graph, and what would help"
     )
     result.add_argument(
@@ -143,6 +148,7 @@ def run_tool(arguments: argparse.Namespace) -> Program:
             segment_of=arguments.segment_of,
             require_full_graph=arguments.require_full_graph,
             stripes=arguments.stripes,
+            exact=arguments.exact,
             instrumentations=[progress],
             verify_numerics=arguments.verify_numerics,
         )

@@ -94,6 +94,7 @@ def convert(op: ir.Operation) -> None:
 @dataclass(frozen=True)
 class ConvertLinear(Pass):
     name = "vgf-convert-linear"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

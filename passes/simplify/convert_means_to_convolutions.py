@@ -88,6 +88,7 @@ def scaled_sum(source: ir.Value, axis: int, scale: float, shift: float, kind: ir
 @dataclass(frozen=True)
 class ConvertMeansToConvolutions(Pass):
     name = "vgf-convert-means-to-convolutions"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

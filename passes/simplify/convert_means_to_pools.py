@@ -81,6 +81,7 @@ def convert(op: ir.Operation) -> None:
 @dataclass(frozen=True)
 class ConvertMeansToPools(Pass):
     name = "vgf-convert-means-to-pools"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

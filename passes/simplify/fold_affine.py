@@ -148,6 +148,7 @@ def takes_offsets(op: ir.Operation) -> bool:
 @dataclass(frozen=True)
 class FoldAffine(Pass):
     name = "vgf-fold-affine"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

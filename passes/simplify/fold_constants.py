@@ -31,15 +31,24 @@ from vgfc.ir import (
     element_type,
     erase_unused,
     functions,
+    is_float,
     operations,
     shape_value,
     size_bytes,
 )
-from vgfc.passmanager import Pass, register
+from vgfc.passmanager import EXACT, Pass, register
 from vgfc.tosa_numpy import EVALUATORS, evaluate
 
 VIEWS = ("tosa.transpose", "tosa.reshape")
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
+# In floating point a device may round these otherwise than we do (TOSA 1.0, "Floating-point operator precision").
+FREELY_ROUNDED = frozenset(
+    f"tosa.{name}"
+    for name in (
+        *("conv2d", "cos", "depthwise_conv2d", "erf", "exp", "log", "matmul", "pow", "reciprocal", "reduce_product"),
+        *("reduce_sum", "rsqrt", "sigmoid", "sin", "tanh"),
+    )
+)
 
 
 @register
@@ -51,14 +60,14 @@ class FoldConstants(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
-            self._fold(function)
+            self._fold(function, EXACT in module.operation.attributes)
             erase_unused(function)
 
-    def _fold(self, function: func.FuncOp) -> None:
+    def _fold(self, function: func.FuncOp, exact: bool) -> None:
         folded: dict[ir.Value, Array] = {}
         made: dict[ir.Value, ir.Value] = {}
         for op in [*operations(function), function.entry_block.operations[-1].operation]:
-            if op.name in CONSTANTS:
+            if op.name in CONSTANTS or (exact and op.name in FREELY_ROUNDED and is_float(element_type(op.result))):
                 continue
             result = self._evaluate(op, folded)
             if result is not None:

@@ -40,7 +40,7 @@ from vgfc.ir import (
     shape_value,
     splat_value,
 )
-from vgfc.passmanager import Pass, register
+from vgfc.passmanager import EXACT, Pass, register
 from vgfc.tosa_layout import BINARY, REDUCTIONS
 
 # Accumulators start from +0.0, exp and clamps from a positive bound make no negative number, and so on.
@@ -57,6 +57,7 @@ NEVER_NEGATIVE_ZERO = frozenset(
         "tosa.transpose_conv2d",
     }
 )
+ROUNDED_ANEW = ("tosa.pow", "tosa.reciprocal")  # in a module that is to stay exact these are left alone
 INVOLUTIONS = ("tosa.bitwise_not", "tosa.logical_not")
 
 Rule = Callable[[ir.Operation], "ir.Value | None"]
@@ -221,11 +222,12 @@ class FoldIdentities(Pass):
     name = "vgf-fold-identities"
 
     def run(self, module: ir.Module) -> None:
+        exact = EXACT in module.operation.attributes
         for function in functions(module):
             for op in operations(function):
                 if op.name in BINARY or op.name == "tosa.select":
                     drop_tiles(op)
-                rule = RULES.get(op.name)
+                rule = None if exact and op.name in ROUNDED_ANEW else RULES.get(op.name)
                 if rule is None or constant_value(op.result) is not None:
                     continue
                 with ir.InsertionPoint(op), op.location:

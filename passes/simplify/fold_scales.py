@@ -297,6 +297,7 @@ def move(op: ir.Operation) -> None:
 @dataclass(frozen=True)
 class FoldScales(Pass):
     name = "vgf-fold-scales"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

@@ -105,6 +105,7 @@ def fold_output(op: ir.Operation) -> None:
 @dataclass(frozen=True)
 class FoldViewsIntoWeights(Pass):
     name = "vgf-fold-views-into-weights"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

@@ -77,6 +77,7 @@ def merge(add: ir.Operation) -> None:
 @dataclass(frozen=True)
 class MergeScaleAndShift(Pass):
     name = "vgf-merge-scale-and-shift"
+    changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):

@@ -40,7 +40,7 @@ from vgfc.ir import (
     tensor,
 )
 from vgfc.minimum_cut import NEVER, TwoStates
-from vgfc.passmanager import Pass, register
+from vgfc.passmanager import EXACT, Pass, register
 from vgfc.tosa_layout import Movable, movable, rearranged_constant
 from vgfc.views import Shape, View, identity, reshape, transpose
 
@@ -108,7 +108,8 @@ class Node:
 class Graph:
     """One function as nodes and roots."""
 
-    def __init__(self, function: func.FuncOp) -> None:
+    def __init__(self, function: func.FuncOp, exact: bool) -> None:
+        self.exact = exact
         self.roots: list[Root] = []
         self.nodes: list[Node] = []
         self._seen: dict[ir.Value, tuple[Root, View]] = {}
@@ -147,7 +148,7 @@ class Graph:
                 self._seen[op.result] = (root, view)
                 root.written.setdefault(view, op.result)
                 return
-        move = movable(op) if not any(result in bound for result in op.results) else None
+        move = movable(op, self.exact) if not any(result in bound for result in op.results) else None
         self._add_node(op, move)
 
     def _add_node(self, op: ir.Operation, move: Movable | None) -> None:
@@ -565,7 +566,7 @@ class PropagateLayouts(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
-            graph = Graph(function)
+            graph = Graph(function, EXACT in module.operation.attributes)
             improve(graph)
             Rewriter(graph).run()
             erase_unused(function)

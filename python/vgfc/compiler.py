@@ -17,7 +17,7 @@ from vgfc.frontend.load import load, parse_mlir
 from vgfc.interface import dtype_name, notes, ports
 from vgfc.ir import copy_module, element_type, shape
 from vgfc.parts import Part, Split, split
-from vgfc.passmanager import Instrumentation, parse_pipeline, run_steps
+from vgfc.passmanager import EXACT, Instrumentation, parse_pipeline, run_steps
 from vgfc.passmanager import run_pipeline as run_textual_pipeline
 from vgfc.pipeline import PIPELINES
 from vgfc.program import Program
@@ -43,6 +43,7 @@ def compile(
     segment_of: str = "",
     require_full_graph: bool = False,
     stripes: bool = False,
+    exact: bool | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_numerics: bool | float = False,
 ) -> Program:
@@ -53,7 +54,9 @@ def compile(
     fixes dynamic dimensions, by the name of the input. `target` says what the device takes (see `vgfc.target`); None means
     what an MLIR module says, else the default. `segment_of` steers what runs where, as in "decoder.*:host,resize:host" (see
     the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error. With `stripes`
-    large tensors are computed part by part, which needs less memory and more operators (vgf-stripe). `verify_numerics`
+    large tensors are computed part by part, which needs less memory and more operators (vgf-stripe). With `exact` no pass
+    rounds floating-point results otherwise than the TOSA that comes in, which leaves more operators; None means so for a
+    .vgf file and not for other models. `verify_numerics`
     (True, or a tolerance) runs the module before and after each pass on the TOSA reference model, starting from PyTorch's
     own results where the model is one of PyTorch's.
 
@@ -73,7 +76,7 @@ def compile(
         from vgfc.frontend.torch import import_program
 
         module = import_program(model, inputs, input_shapes)
-    _write_wishes(module, target, segment_of, require_full_graph, stripes)
+    _write_wishes(module, target, segment_of, require_full_graph, stripes, exact)
     program = _compile_module(module, time.perf_counter() - start, instrumentations)
     if verification is not None:
         verification.ensure_checked()
@@ -89,12 +92,13 @@ def compile_mlir(
     segment_of: str = "",
     require_full_graph: bool = False,
     stripes: bool = False,
+    exact: bool | None = None,
     instrumentations: Sequence[Instrumentation] = (),
 ) -> Program:
     """Compile MLIR text or bytecode (TOSA or torch dialect); options and errors are those of `compile`."""
     start = time.perf_counter()
     module = parse_mlir(content)
-    _write_wishes(module, target, segment_of, require_full_graph, stripes)
+    _write_wishes(module, target, segment_of, require_full_graph, stripes, exact)
     return _compile_module(module, time.perf_counter() - start, instrumentations)
 
 
@@ -108,7 +112,12 @@ def run_pipeline(module: ir.Module, text: str) -> None:
 
 
 def _write_wishes(
-    module: ir.Module, target: Target | str | None, segment_of: str, require_full_graph: bool, stripes: bool
+    module: ir.Module,
+    target: Target | str | None,
+    segment_of: str,
+    require_full_graph: bool,
+    stripes: bool,
+    exact: bool | None,
 ) -> None:
     """Write what the caller asked for into the module, where the passes read it."""
     if target is not None:
@@ -121,6 +130,10 @@ def _write_wishes(
             attributes[REQUIRE_FULL_GRAPH] = ir.UnitAttr.get()
         if stripes:
             attributes[STRIPE] = ir.UnitAttr.get()
+        if exact:
+            attributes[EXACT] = ir.UnitAttr.get()
+        elif exact is False and EXACT in attributes:
+            del attributes[EXACT]
 
 
 def _compile_module(module: ir.Module, import_seconds: float, instrumentations: Sequence[Instrumentation]) -> Program:

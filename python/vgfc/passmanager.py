@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vgfc.plugins import Plugin
 
 ROOT = "builtin.module"
+EXACT = "vgf.exact"  # on the module: results have to stay equal to the bit, also in floating point
 
 
 class PipelineError(CompileError):
@@ -51,6 +52,9 @@ class Pass(ABC):
     # How far results may move by design, relative to the largest magnitude of each output: for a pass that rounds anew,
     # float arithmetic to integer arithmetic for example. `--verify-numerics` allows it that much.
     numeric_slack: ClassVar[float] = 0.0
+    # Whether floating-point results may be rounded otherwise than before. Such a pass leaves a module with the attribute
+    # `vgf.exact` (EXACT) as it is.
+    changes_rounding: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, module: ir.Module) -> None:
@@ -458,6 +462,8 @@ def _run_step(step: Step, module: ir.Module, verify: bool) -> None:
 
 def _run_python_pass(python_pass: Pass, module: ir.Module) -> None:
     context = module.context
+    if python_pass.changes_rounding and EXACT in module.operation.attributes:
+        return
     try:
         with context, ir.Location.unknown():
             python_pass.run(module)

@@ -408,13 +408,13 @@ class _Pointwise(Movable):
     and an average pool where they are the height and width of an image.
     """
 
-    def __init__(self, op: ir.Operation, weight: Array | None, bias: Array | None, is_depthwise: bool) -> None:
+    def __init__(self, op: ir.Operation, weight: Array | None, bias: Array | None, may_change_form: bool) -> None:
         super().__init__(op, shape(op.operands[0]), 1)
         element = element_type(op.result)
         self.weight = weight
         self.bias = bias
         is_plain = weight is not None and bias is not None and element == element_type(op.operands[0])
-        self.as_matmul = is_plain and not is_depthwise and str(element) in ("f32", "f16")
+        self.as_matmul = is_plain and may_change_form and str(element) in ("f32", "f16")
         is_splat = weight is not None and bool((weight == weight.reshape(-1)[0]).all())
         self.as_sum = self.as_matmul and is_splat and self.result_shape[3] == 1 and self.frame[3] > 1
 
@@ -560,7 +560,7 @@ def _as_images(view: View) -> list[View]:
     return [] if shaped is None else [shaped]
 
 
-def _movable_convolution(op: ir.Operation) -> Movable | None:
+def _movable_convolution(op: ir.Operation, exact: bool) -> Movable | None:
     weight_shape = shape(op.operands[1])
     is_depthwise = op.name == "tosa.depthwise_conv2d"
     kernel = weight_shape[:2] if is_depthwise else weight_shape[1:3]
@@ -569,7 +569,7 @@ def _movable_convolution(op: ir.Operation) -> Movable | None:
     if is_depthwise and weight_shape[3] != 1:
         return None
     weight, bias = (constant_value(operand) for operand in list(op.operands)[1:3])
-    return _Pointwise(op, weight, bias, is_depthwise)
+    return _Pointwise(op, weight, bias, may_change_form=not is_depthwise and not exact)
 
 
 def _movable_rescale(op: ir.Operation) -> Movable:
@@ -583,8 +583,11 @@ def _movable_quantization(op: ir.Operation) -> Movable:
     return Movable(op, shape(op.result), 1) if axis < 0 else _PerChannel(op, axis, must_be_last=False)
 
 
-def movable(op: ir.Operation) -> Movable | None:
-    """The description of an operator that can work in another arrangement, None for one that cannot."""
+def movable(op: ir.Operation, exact: bool = False) -> Movable | None:
+    """The description of an operator that can work in another arrangement, None for one that cannot.
+
+    With `exact` a convolution stays one: a matmul or a sum in its place would round otherwise.
+    """
     if len(op.results) != 1 or not isinstance(op.result.type, ir.RankedTensorType):
         return None
     if op.name in DATA_OPERANDS:
@@ -592,7 +595,7 @@ def movable(op: ir.Operation) -> Movable | None:
     if op.name in REDUCTIONS:
         return _Reduction(op)
     if op.name in ("tosa.conv2d", "tosa.depthwise_conv2d"):
-        return _movable_convolution(op)
+        return _movable_convolution(op, exact)
     if op.name == "tosa.rescale":
         return _movable_rescale(op)
     if op.name in ("vgf.quantize", "vgf.dequantize"):

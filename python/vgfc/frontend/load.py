@@ -79,10 +79,13 @@ def _read_tosa(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.
 
 
 def _read_vgf(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.Module:
-    """The file's graphs as one function, so that they are optimised over the borders of its segments."""
+    """The file's graphs as one function, so that they are optimised over the borders of its segments.
+
+    The module is marked as exact: who optimises a finished file again expects its very numbers.
+    """
     from vgfc.frontend.vgf import GRAPH_CONSTANT_ID, read_vgf
     from vgfc.ir import functions, operations
-    from vgfc.passmanager import run_pipeline
+    from vgfc.passmanager import EXACT, run_pipeline
 
     if input_shapes:
         raise CompileError(f"'{path}': input shapes can be given for PyTorch and ONNX models only; a VGF has its own")
@@ -92,6 +95,7 @@ def _read_vgf(path: str | os.PathLike[str], input_shapes: Shapes | None) -> ir.M
         for op in operations(function):
             if GRAPH_CONSTANT_ID in op.attributes:
                 del op.attributes[GRAPH_CONSTANT_ID]  # equal constants are one again
+    module.operation.attributes[EXACT] = ir.UnitAttr.get(module.context)
     return module
 
 
