@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from vgfc.build import COMPARISONS
 from vgfc.diagnostics import fail
-from vgfc.integer.fold import COMPARISONS, Folder, is_float_tensor
+from vgfc.integer.comparisons import is_float_tensor
+from vgfc.integer.fold import QuantizeFolder
 from vgfc.integer.forms import NotInteger
 from vgfc.ir import functions, operations
 from vgfc.passmanager import Pass, register
@@ -36,7 +38,7 @@ class FoldQuantization(Pass):
                 fold_roots(function, names, target)
 
 
-def move_dequantize_to_the_end(function: ir.OpView, folder: Folder) -> None:
+def move_dequantize_to_the_end(function: ir.OpView, folder: QuantizeFolder) -> None:
     """Let what only moves data before a return move codes, with the dequantize after it."""
     leave = list(function.entry_block.operations)[-1].operation
     for index, value in enumerate(leave.operands):
@@ -50,7 +52,7 @@ def move_dequantize_to_the_end(function: ir.OpView, folder: Folder) -> None:
 
 def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> None:
     """Fold what ends in operators of these names, and drop what nothing reads any more."""
-    folder = Folder("int16" in target.extensions, "int4" in target.extensions)
+    folder = QuantizeFolder("int16" in target.extensions, "int4" in target.extensions)
     for op in operations(function):
         if op.name not in names or not is_float_tensor(op.operands[0]):
             continue

@@ -298,6 +298,11 @@ def is_pure(op: ir.Operation) -> bool:
     return known and op.name not in EFFECTS and not len(op.regions)
 
 
+def attributes_of(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """All attributes of an operation."""
+    return {name: op.attributes[name] for name in op.attributes}
+
+
 def replace(op: ir.Operation, value: ir.Value) -> None:
     """Let everything that reads the one result of `op` read `value` instead, and erase `op`."""
     op.result.replace_all_uses_with(value)

@@ -219,3 +219,18 @@ def negated(form: Form, op: ir.Operation) -> Form:
     wide = widened(form, op)
     value = build.negate(wide.value)
     return Form(value, -wide.scale, wide.axis, 0, -wide.high, -wide.low)
+
+
+def positive(form: Form, op: ir.Operation) -> Form:
+    """The form with positive scales."""
+    return negated(form, op) if (form.scale < 0).any() else form
+
+
+def replace_scale(form: Form, scale: Array) -> Form:
+    """The same codes with another scale."""
+    return Form(form.value, scale, form.axis, form.zero_point, form.low, form.high)
+
+
+def to_32(form: Form, op: ir.Operation) -> Form:
+    """A form whose codes are at most 32 bits wide."""
+    return widened(form, op) if form.element == "i48" else form

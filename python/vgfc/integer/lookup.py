@@ -31,6 +31,7 @@ TOLERANCE = 2.0**-10  # of the largest result, or of each result where it is a f
 GATHER_BITS = 13
 MANTISSA_BITS = 12
 LEAST_BITS = 11
+POWERS = {"tosa.reciprocal": -1.0, "tosa.rsqrt": -0.5}  # their exponents
 
 
 def lookup(form: Form, function: Function, relative: bool, has_int16: bool, op: ir.Operation) -> Form:

@@ -1,0 +1,124 @@
+"""The values of one function as integer forms.
+
+A value gets its form (`vgfc.integer.forms.Form`) from the forms of its operands: a dequantize gives its codes, a curved
+chain of element-wise operators on one tensor is looked up, everything else is made by the converter of its operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+from torch_mlir import ir
+
+from vgfc.integer import lookup
+from vgfc.integer.chains import ELEMENTWISE, Chains
+from vgfc.integer.constants import Constants, parameters_of
+from vgfc.integer.forms import Form, NotInteger
+from vgfc.integer.numerics import RANGES, Array
+from vgfc.ir import defining, element_type, shape
+
+Converter = Callable[["Folder", ir.Operation], Form]
+
+
+class Folder:
+    """One function being folded; `has_int16` and `has_int4` are extensions of the target."""
+
+    def __init__(self, has_int16: bool, has_int4: bool, converters: Mapping[str, Converter]) -> None:
+        self.has_int16 = has_int16
+        self.has_int4 = has_int4
+        self.converters = converters
+        self.constants = Constants()
+        self.chains = Chains(self.constants)
+        self.forms: dict[ir.Value, Form] = {}
+        self.refused: dict[ir.Value, NotInteger] = {}
+
+    def form(self, value: ir.Value) -> Form:
+        """The integer form of a floating-point value; raises NotInteger where it has none."""
+        if value in self.refused:
+            raise self.refused[value]
+        if value not in self.forms:
+            try:
+                self.forms[value] = self.make_form(value)
+            except NotInteger as refusal:
+                self.refused[value] = refusal
+                raise
+        return self.forms[value]
+
+    def make_form(self, value: ir.Value) -> Form:
+        op = defining(value)
+        if op is None:
+            raise NotInteger(next(iter(value.uses)).owner.operation, "reads an input that is not quantized")
+        if op.name == "vgf.dequantize":
+            return dequantized_form(op)
+        known = self.constants.real(value)
+        if known is not None:
+            raise NotInteger(op, "is a constant that was never quantized")
+        if op.name in ELEMENTWISE and self.chains.is_curved(value):
+            leaf = self.chains.leaf(value)
+            assert leaf is not None, "a curved chain has a leaf"
+            relative = op.name in lookup.POWERS
+            try:
+                return self.lookup(value, leaf, relative, op)
+            except NotInteger:
+                if op.name not in self.converters:
+                    raise
+        converter = self.converters.get(op.name)
+        if converter is None:
+            raise NotInteger(op, "has no integer form")
+        with before(op):
+            return converter(self, op)
+
+    def lookup(self, value: ir.Value, leaf: ir.Value, relative: bool, at: ir.Operation) -> Form:
+        """The chain from `leaf` to `value` by a wide lookup."""
+
+        def function(reals: Array) -> Array:
+            return self.chains.evaluate(value, reals)
+
+        form = self.form(leaf)
+        with before(at):
+            return lookup.lookup(form, function, relative, self.has_int16, at)
+
+    def limits_of(self, op: ir.Operation) -> tuple[ir.Value, float, float] | None:
+        """(operand, lower, upper limit) of a clamp, or of a maximum or minimum with one number."""
+        if op.name == "tosa.clamp":
+            return (op.operands[0], *(ir.FloatAttr(op.attributes[name]).value for name in ("min_val", "max_val")))
+        if op.name in ("tosa.maximum", "tosa.minimum"):
+            for source, limit in ((0, 1), (1, 0)):
+                number = self.constants.splat(op.operands[limit])
+                if number is not None and shape(op.operands[source]) == shape(op.result):
+                    ends = (number, np.inf) if op.name == "tosa.maximum" else (-np.inf, number)
+                    return op.operands[source], *ends
+        return None
+
+    def source(self, value: ir.Value) -> ir.Value:
+        """What a value repeats along axes of extent 1: an element-wise reader broadcasts it anyway."""
+        op = defining(value)
+        if op is not None and op.name == "tosa.tile" and len(shape(op.operands[0])) == len(shape(value)):
+            before_shape, after = shape(op.operands[0]), shape(value)
+            if all(old in (1, new) for old, new in zip(before_shape, after, strict=True)):
+                return self.source(op.operands[0])
+        return value
+
+
+@contextmanager
+def before(op: ir.Operation) -> Iterator[None]:
+    """The insertion point before an operation, at its location."""
+    with ir.InsertionPoint(op), op.location:
+        yield
+
+
+def dequantized_form(op: ir.Operation) -> Form:
+    """The form of a vgf.dequantize of an activation."""
+    parameters = parameters_of(op)
+    name = str(element_type(op.operands[0]))
+    if parameters.axis >= 0:
+        raise NotInteger(op, "has a scale for each channel of an activation, expected one scale")
+    if name not in ("i8", "i16"):
+        raise NotInteger(op, f"has codes of type {name}, expected i8 or i16")
+    zero_point = int(parameters.zero_points[0])
+    if name == "i16" and zero_point:
+        raise NotInteger(op, f"has zero point {zero_point} for 16-bit codes, TOSA has them at 0")
+    low, high = RANGES[name]
+    return Form(op.operands[0], parameters.scales, -1, zero_point, max(low, parameters.low), min(high, parameters.high))
