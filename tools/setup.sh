@@ -22,7 +22,7 @@ if [ -z "$python" ] || ! "$python" -c 'import sys; sys.exit(sys.version_info < (
   exit 1
 fi
 
-wanted=$( (cat "$root/pyproject.toml"; "$python" --version; echo "$root") | sha256sum | cut -d' ' -f1)
+wanted=$( (cat "$root/pyproject.toml" "$root/tools/setup.sh"; "$python" --version; echo "$root") | sha256sum | cut -d' ' -f1)
 if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
   if [ ! -x "$venv/bin/pip" ]; then
     "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv || {
@@ -34,6 +34,9 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
   fi
   echo "setup: installing the package and its extras (minutes the first time)"
   "$venv/bin/pip" install --quiet --disable-pip-version-check -e "$root[torch,run,onnx,explorer,docs,test]"
+  # Tests and a page of the documentation compile its networks, which need only torch; the package itself asks for ExecuTorch
+  # and another torch, so it comes without what it depends on and is no extra.
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps ng-model-gym==0.4.0
   echo "$wanted" >"$stamp"
 fi
 
