@@ -19,28 +19,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from vgfc.ir import (
     Array,
     constant,
-    constant_value,
-    defining,
     element_type,
     erase_unused,
     functions,
     is_float,
     operations,
-    shape_value,
     size_bytes,
 )
 from vgfc.passmanager import EXACT, Pass, register
-from vgfc.tosa_numpy import EVALUATORS, evaluate
+from vgfc.tosa_numpy import CONSTANTS, EVALUATORS, evaluate, known_operands
 
 VIEWS = ("tosa.transpose", "tosa.reshape")
-CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 # In floating point a device may round these otherwise than we do (TOSA 1.0, "Floating-point operator precision").
 FREELY_ROUNDED = frozenset(
     f"tosa.{name}"
@@ -89,22 +84,9 @@ class FoldConstants(Pass):
             return None
         if not self.views and op.name in VIEWS and op.operands[0] not in folded:
             return None
-        operands = []
-        for operand in op.operands:
-            owner = defining(operand)
-            if operand in folded:
-                operands.append(folded[operand])
-            elif owner is None or owner.name not in CONSTANTS:
-                return None
-            elif owner.name == "tosa.const_shape":
-                numbers = shape_value(operand)
-                assert numbers is not None
-                operands.append(np.array(numbers, np.int64))
-            else:
-                values = constant_value(operand)
-                if values is None:
-                    return None
-                operands.append(values)
+        operands = known_operands(op, folded)
+        if operands is None:
+            return None
         kinds = [operand.type for operand in op.operands if isinstance(operand.type, ir.RankedTensorType)]
         known_bytes = sum(size_bytes(kind) for kind in kinds)
         if size_bytes(op.result.type) > known_bytes + self.max_growth_bytes:

@@ -37,6 +37,12 @@ TORCH_TO_TOSA = [
     "func.func(cse)",
 ]
 
+# A VGF's graphs have no control flow. Loops come first: a side that holds one cannot be inlined.
+CONTROL_FLOW = [
+    "vgf-unroll-loops",
+    "vgf-inline-branches",
+]
+
 # What helps every later stage, quantisation among them. Layouts come before affine chains, because constants per channel
 # are only seen to be so when the channels are the last axis; means before them, because they would take the factor up.
 # Upstream's canonicalize is not in here: it turns a cast of a splat `true` to a float into -1.0.
@@ -122,6 +128,7 @@ LOWER = [
 # copies before each write, without an analysis, since it has none for what tm-tensor-bufferize leaves.
 HOST_TO_LLVM = [
     "inline",
+    "vgf-scalar-conditions",
     "func.func(tosa-to-scf,tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable)",
     "func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor)",
     "func.func(linalg-generalize-named-ops,refback-generalize-tensor-pad,refback-generalize-tensor-concat)",
@@ -147,10 +154,12 @@ def _text(passes: list[str]) -> str:
 
 PIPELINES: dict[str, Callable[[], str]] = {
     "torch-to-tosa": lambda: _text(TORCH_TO_TOSA),
-    "tosa-simplify": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN]),
+    "tosa-simplify": lambda: _text([*CONTROL_FLOW, *SIMPLIFY, *QUANTIZE, *SHORTEN]),
     "tosa-quantize": lambda: _text(QUANTIZE),
-    "tosa-optimize": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY]),
-    "tosa-to-vgf": lambda: _text([*SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY, *LOWER]),
+    "tosa-optimize": lambda: _text([*CONTROL_FLOW, *SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY]),
+    "tosa-to-vgf": lambda: _text(
+        [*CONTROL_FLOW, *SIMPLIFY, *QUANTIZE, *SHORTEN, *LEGALIZE, *PARTITION, *MEMORY, *LOWER]
+    ),
     "tosa-lower": lambda: _text(LOWER),
     "host-to-llvm": lambda: _text(HOST_TO_LLVM),
 }

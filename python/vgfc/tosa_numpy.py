@@ -7,16 +7,17 @@ rounding. Arrays have the element types of `vgfc.ir.NUMPY_TYPES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from torch_mlir import ir
 
-from vgfc.ir import Array, element_type, int_list, numpy_type, shape
+from vgfc.ir import Array, constant_value, defining, element_type, int_list, numpy_type, shape, shape_value
 
 Evaluator = Callable[[ir.Operation, list[Array]], Array]
 
+CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 INTEGER_RANGES = {
     "i4": (-7, 7),
     "i8": (-128, 127),
@@ -42,6 +43,27 @@ def evaluate(op: ir.Operation, operands: Sequence[Array]) -> Array | None:
             return None
     assert result.shape == shape(op.result), f"{op.name}: {result.shape} is not the shape of {op.result.type}"
     return result
+
+
+def known_operands(op: ir.Operation, known: Mapping[ir.Value, Array]) -> list[Array] | None:
+    """The arrays to `evaluate` an operator on: those in `known`, and constants; None when one is neither."""
+    arrays = []
+    for operand in op.operands:
+        owner = defining(operand)
+        if operand in known:
+            arrays.append(known[operand])
+        elif owner is None or owner.name not in CONSTANTS:
+            return None
+        elif owner.name == "tosa.const_shape":
+            numbers = shape_value(operand)
+            assert numbers is not None
+            arrays.append(np.array(numbers, np.int64))
+        else:
+            values = constant_value(operand)
+            if values is None:
+                return None
+            arrays.append(values)
+    return arrays
 
 
 class UndefinedResultError(Exception):

@@ -55,22 +55,24 @@ def test_calls_constants_and_results_that_are_inputs(context: ir.Context) -> Non
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_branches(context: ir.Context) -> None:
+@pytest.mark.parametrize("condition", [(), (1,), (1, 1)])
+def test_branches(context: ir.Context, condition: tuple[int, ...]) -> None:
+    kind = f"tensor<{'1x' * len(condition)}i1>"
     program = HostProgram(
-        ir.Module.parse("""
-    func.func @main(%p: tensor<i1>, %x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = "tosa.cond_if"(%p) ({
+        ir.Module.parse(f"""
+    func.func @main(%p: {kind}, %x: tensor<3xf32>) -> tensor<3xf32> {{
+      %0 = "tosa.cond_if"(%p) ({{
         tosa.yield %x : tensor<3xf32>
-      }, {
+      }}, {{
         %1 = tosa.abs %x : (tensor<3xf32>) -> tensor<3xf32>
         tosa.yield %1 : tensor<3xf32>
-      }) : (tensor<i1>) -> tensor<3xf32>
+      }}) : ({kind}) -> tensor<3xf32>
       return %0 : tensor<3xf32>
-    }""")
+    }}""")
     )
     x = np.array([1, -2, 3], np.float32)
-    np.testing.assert_array_equal(program.run([np.array(True), x])[0], x)
-    np.testing.assert_array_equal(program.run([np.array(False), x])[0], np.abs(x))
+    np.testing.assert_array_equal(program.run([np.full(condition, True), x])[0], x)
+    np.testing.assert_array_equal(program.run([np.full(condition, False), x])[0], np.abs(x))
 
 
 def test_wrong_arrays(context: ir.Context) -> None:
