@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from vgfc.bisect import Bisection, bisect_model, bisect_module
-from vgfc.command_line import add_output_options, parse_arguments
+from vgfc.command_line import add_output_options, command, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_array, read_bytes
 from vgfc.frontend.load import parse_mlir
@@ -65,6 +65,7 @@ def bisection(arguments: argparse.Namespace) -> Bisection:
     )
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns 0 when all stages agree, 1 when one does not, 2 when the model cannot be run."""
     arguments = parse_arguments(parser(), argv)

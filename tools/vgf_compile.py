@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from vgfc.command_line import Progress, add_output_options, parse_arguments
+from vgfc.command_line import Progress, add_output_options, command, parse_arguments
 from vgfc.compiler import compile as compile_model
 from vgfc.diagnostics import CompileError
 from vgfc.files import write_atomically
@@ -165,6 +165,7 @@ def run_tool(arguments: argparse.Namespace) -> Program:
     return program
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     arguments = parse_arguments(parser(), argv)

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from vgfc.command_line import add_output_options, parse_arguments
+from vgfc.command_line import add_output_options, command, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes
 from vgfc.vgf_diff import compare_files
@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     arguments = parse_arguments(parser(), argv)

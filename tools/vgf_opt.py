@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from torch_mlir import ir
 
 from vgfc import diagnostics
-from vgfc.command_line import add_output_options, complete_with, parse_arguments
+from vgfc.command_line import add_output_options, command, complete_with, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context, register
 from vgfc.files import read_array, read_bytes, write_atomically
@@ -347,6 +347,7 @@ def show_messages(messages: Sequence[diagnostics.Message], piece: bytes, argumen
             print(diagnostics.render(message, arguments.input, text_of(piece)), file=sys.stderr)
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     given = sys.argv[1:] if argv is None else argv

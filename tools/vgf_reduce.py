@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vgfc.command_line import add_output_options, parse_arguments
+from vgfc.command_line import add_output_options, command, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes, write_atomically
 from vgfc.reduce import reduce_module
@@ -91,6 +91,7 @@ class Command:
         return outcome == self.wanted
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     arguments = parse_arguments(parser(), argv)

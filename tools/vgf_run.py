@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vgfc.bundle import load
-from vgfc.command_line import Progress, add_output_options, parse_arguments
+from vgfc.command_line import Progress, add_output_options, command, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.files import read_bytes, write_atomically
 from vgfc.interface import Port
@@ -100,6 +100,7 @@ def run_tool(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     arguments = parse_arguments(parser(), argv)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from vgfc.command_line import add_output_options, parse_arguments
+from vgfc.command_line import add_output_options, command, parse_arguments
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.files import read_bytes, write_atomically
@@ -130,6 +130,7 @@ TRANSLATIONS: dict[str, Callable[[bytes, argparse.Namespace], bytes]] = {
 }
 
 
+@command
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; returns the exit status."""
     arguments = parse_arguments(parser(), argv)

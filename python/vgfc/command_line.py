@@ -6,9 +6,12 @@ Completion is argcomplete's: `eval "$(register-python-argcomplete vgf-opt)"` tur
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from vgfc.passmanager import Instrumentation, Step
@@ -35,6 +38,39 @@ def parse_arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None)
 
         argcomplete.autocomplete(parser)
     return parser.parse_args(argv)
+
+
+Main = Callable[..., int]
+
+
+def command(main: Main) -> Main:
+    """Decorator of a command's `main`: what happens to its output or from its keyboard ends it without a traceback.
+
+    A reader that has seen enough (`| head`) ends it as it ends other commands, with status 141; an interrupt, with 130. An
+    output that takes no more (a full disk) is one message and status 1.
+    """
+
+    @wraps(main)
+    def guarded(argv: Sequence[str] | None = None) -> int:
+        try:
+            status = main(argv)
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:
+            status = 128 + signal.SIGPIPE
+        except KeyboardInterrupt:
+            return 128 + signal.SIGINT
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            name = main.__module__.rpartition(".")[2].replace("_", "-")
+            print(f"{name}: {os.strerror(errno.ENOSPC).lower()} in the output", file=sys.stderr)
+            status = 1
+        # What is still in the buffer cannot be written either; without this, Python says so once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return status
+
+    return guarded
 
 
 class Progress(Instrumentation):

@@ -59,3 +59,22 @@ def test_names_of_passes_and_pipelines_are_completed() -> None:
 def test_no_colours_where_there_is_no_terminal() -> None:
     done = run("vgf-opt", str(ROOT / "test" / "tools" / "inputs" / "pair.mlir"), "-p", "vgf-fold-transpose-pair")
     assert "\x1b" not in done.stderr + done.stdout and done.returncode == 1
+
+
+def list_passes_into(output: int) -> tuple[int, str]:
+    """Status and standard error of a command whose standard output is a file descriptor, which this closes."""
+    command = [str(BIN / "vgf-opt"), "--list-passes"]
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(output)
+    return done.returncode, done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert list_passes_into(writer) == (141, "")
+
+
+def test_a_full_disk_is_one_message() -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    assert list_passes_into(full) == (1, "vgf-opt: no space left on device in the output\n")
