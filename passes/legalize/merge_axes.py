@@ -23,6 +23,7 @@ from torch_mlir.dialects import func
 
 from vgfc import build
 from vgfc.ir import (
+    attributes_of,
     const_shape,
     constant,
     constant_value,
@@ -139,7 +140,7 @@ def rewrite(op: ir.Operation, limit: int) -> None:
     own = tensors(op)
     with ir.InsertionPoint(op), op.location:
         operands = [reshaped(value, merged(shape(value), groups)) if value in own else value for value in op.operands]
-        attributes = {name: op.attributes[name] for name in op.attributes}
+        attributes = attributes_of(op)
         if "axis" in attributes:
             at = next(index for index, group in enumerate(groups) if axis_of(op) in group)
             attributes["axis"] = ir.IntegerAttr.get(build.i32(), at)

@@ -22,7 +22,17 @@ from torch_mlir.rewrite import PatternRewriter
 
 from vgfc.integer.forms import emit_rescale
 from vgfc.integer.numerics import MAX_SHIFT, MIN_SHIFT, RANGES
-from vgfc.ir import NO_MATCH, apply_patterns, constant_value, defining, element_type, has_one_use, shape, tensor
+from vgfc.ir import (
+    NO_MATCH,
+    apply_patterns,
+    attributes_of,
+    constant_value,
+    defining,
+    element_type,
+    has_one_use,
+    shape,
+    tensor,
+)
 from vgfc.passmanager import Pass, register
 
 MOVES = ("tosa.transpose", "tosa.reshape", "tosa.slice", "tosa.reverse")
@@ -123,7 +133,7 @@ def move_up(op: tosa.RescaleOp, inner: ir.Operation, scaling: Scaling, rewriter:
     if BITS[scaling.result] >= BITS[scaling.source]:
         return NO_MATCH
     kind = tensor(shape(op.output), element_type(op.output))
-    attributes = {name: inner.attributes[name] for name in inner.attributes}
+    attributes = attributes_of(inner)
     with rewriter.ip, op.location:
         narrow = emit_rescale(
             inner.operands[0], scaling.result, scaling.factors, scaling.input_zero_point, scaling.output_zero_point

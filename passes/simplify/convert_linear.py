@@ -1,7 +1,7 @@
 """vgf-convert-linear: write a matmul with constant weights as a 1x1 convolution, which brings its own bias.
 
     %1 = tosa.matmul %x, %w                  // [1, M, K] x [1, K, N], %w constant
-    %2 = tosa.conv2d %x4, %w4, %zero         // [1, M, 1, K] x [N, 1, 1, K], between two reshapes
+    %2 = tosa.conv2d %x4, %w4, %zero         // [1, M, 1, K] x [N, 1, 1, K], between two reshapes; %w4 is %w turned
 
 An addition of one constant per column becomes the bias, also when a reshape stands before it. A pointwise convolution
 works in any arrangement, so that the reshapes around it mostly go away; vgf-propagate-layouts writes a matmul again where
@@ -20,21 +20,17 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
     Array,
-    const_shape,
     constant,
     constant_value,
-    create,
     element_type,
-    erase_unused,
-    functions,
     has_one_use,
-    operations,
     replace,
+    rewrite_each,
     shape,
     splat_value,
-    tensor,
 )
 from vgfc.passmanager import Pass, register
 from vgfc.weights import per_channel
@@ -66,27 +62,16 @@ def convert(op: ir.Operation) -> None:
     element = element_type(op.result)
     if str(element) not in ("f32", "f16") or element_type(left) != element or shape(left)[0] != 1:
         return
-    if constant_value(right) is None or any(splat_value(zero) != 0 for zero in zero_points):
+    weights = constant_value(right)
+    if weights is None or any(splat_value(zero) != 0 for zero in zero_points):
         return
     (_, rows, depth), columns = shape(left), shape(right)[2]
     last, offsets = following_addition(op, columns)
     with ir.InsertionPoint(last), op.location:
-        image = tensor([1, rows, 1, depth], element)
-        reshaped = create("tosa.reshape", image, [left, const_shape([1, rows, 1, depth])])
-        turned = tensor([1, columns, depth], element)
-        kernel = create("tosa.transpose", turned, [right], {"perms": ir.DenseI32ArrayAttr.get([0, 2, 1])})
-        kernel_shape = [columns, 1, 1, depth]
-        kernel = create("tosa.reshape", tensor(kernel_shape, element), [kernel, const_shape(kernel_shape)])
-        bias = constant(offsets, element)
-        attributes = {
-            "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
-            "stride": ir.DenseI64ArrayAttr.get([1, 1]),
-            "dilation": ir.DenseI64ArrayAttr.get([1, 1]),
-            "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
-        }
-        result = tensor([1, rows, 1, columns], element)
-        convolution = create("tosa.conv2d", result, [reshaped, kernel, bias, *zero_points], attributes)
-        back = create("tosa.reshape", last.result.type, [convolution, const_shape(shape(last.result))])
+        image = build.reshape(left, (1, rows, 1, depth))
+        kernel = constant(weights[0].T.reshape(columns, 1, 1, depth), element)
+        convolution = build.pointwise("tosa.conv2d", image, kernel, constant(offsets, element))
+        back = build.reshape(convolution, shape(last.result))
     replace(last, back)
 
 
@@ -97,8 +82,4 @@ class ConvertLinear(Pass):
     changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name == "tosa.matmul":
-                    convert(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.matmul",), convert)

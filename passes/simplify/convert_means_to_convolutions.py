@@ -22,21 +22,8 @@ from math import prod
 import numpy as np
 from torch_mlir import ir
 
-from vgfc.ir import (
-    const_shape,
-    constant,
-    create,
-    defining,
-    element_type,
-    erase_unused,
-    functions,
-    has_one_use,
-    operations,
-    replace,
-    shape,
-    splat_value,
-    tensor,
-)
+from vgfc import build
+from vgfc.ir import constant, defining, element_type, has_one_use, replace, rewrite_each, shape, splat_value
 from vgfc.passmanager import Pass, register
 
 
@@ -64,24 +51,12 @@ def scaled_sum(source: ir.Value, axis: int, scale: float, shift: float, kind: ir
     """The sum over an axis times `scale` plus `shift`, as a convolution at the insertion point."""
     element, extents = element_type(source), shape(source)
     order = [*(other for other in range(len(extents)) if other != axis), axis]
-    last = tuple(extents[other] for other in order)
-    if order != sorted(order):
-        source = create("tosa.transpose", tensor(last, element), [source], {"perms": ir.DenseI32ArrayAttr.get(order)})
-    image = last if len(last) == 4 else (1, prod(last[:-1]), 1, last[-1])
-    if image != last:
-        source = create("tosa.reshape", tensor(image, element), [source, const_shape(image)])
-    zero = constant(np.zeros(1), element)
-    bias = constant(np.full(1, shift), element) if shift else zero
-    attributes = {
-        "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
-        "stride": ir.DenseI64ArrayAttr.get([1, 1]),
-        "dilation": ir.DenseI64ArrayAttr.get([1, 1]),
-        "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
-    }
+    turned = build.transpose(source, order)
+    last = shape(turned)
+    image = build.reshape(turned, last if len(last) == 4 else (1, prod(last[:-1]), 1, last[-1]))
     weight = constant(np.full((1, 1, 1, last[-1]), scale), element)
-    summed = create("tosa.conv2d", tensor((*image[:3], 1), element), [source, weight, bias, zero, zero], attributes)
-    result = shape(kind)
-    return summed if shape(summed) == result else create("tosa.reshape", kind, [summed, const_shape(result)])
+    summed = build.pointwise("tosa.conv2d", image, weight, constant(np.full(1, shift), element))
+    return build.reshape(summed, shape(kind))
 
 
 @register
@@ -91,8 +66,4 @@ class ConvertMeansToConvolutions(Pass):
     changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name in ("tosa.mul", "tosa.add"):
-                    convert(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.mul", "tosa.add"), convert)

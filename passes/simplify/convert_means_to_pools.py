@@ -18,20 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
-from vgfc.ir import (
-    constant,
-    create,
-    defining,
-    element_type,
-    erase_unused,
-    functions,
-    has_one_use,
-    numpy_type,
-    operations,
-    replace,
-    shape,
-    splat_value,
-)
+from vgfc import build
+from vgfc.ir import defining, element_type, has_one_use, numpy_type, replace, rewrite_each, shape, splat_value
 from vgfc.passmanager import Pass, register
 
 MAX_KERNEL = 8192  # TOSA 1.0, level 8K
@@ -65,14 +53,7 @@ def convert(op: ir.Operation) -> None:
         if not axes or splat_value(factor) != wanted or max(kernel) > MAX_KERNEL or shape(data) != shape(op.result):
             continue
         with ir.InsertionPoint(op), op.location:
-            zero = constant(np.zeros(1), element)
-            attributes = {
-                "kernel": ir.DenseI64ArrayAttr.get(kernel),
-                "stride": ir.DenseI64ArrayAttr.get([1, 1]),
-                "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
-                "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
-            }
-            pool = create("tosa.avg_pool2d", op.result.type, [source, zero, zero], attributes)
+            pool = build.avg_pool2d(source, shape(op.result), kernel, stride=(1, 1), pad=(0, 0, 0, 0))
         replace(op, pool)
         return
 
@@ -84,8 +65,4 @@ class ConvertMeansToPools(Pass):
     changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name == "tosa.mul":
-                    convert(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.mul",), convert)

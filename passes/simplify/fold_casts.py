@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from vgfc.ir import create, defining, element_type, erase_unused, functions, operations, replace
+from vgfc import build
+from vgfc.ir import defining, element_type, replace, rewrite_each
 from vgfc.passmanager import Pass, register
 
 FLOATS = {  # significand bits with the hidden one, exponent range of normal numbers
@@ -61,7 +62,7 @@ def fold(op: ir.Operation) -> None:
         replace(op, source)
     elif source != op.operands[0]:
         with ir.InsertionPoint(op), op.location:
-            joined = create("tosa.cast", op.result.type, [source])
+            joined = build.operation("tosa.cast", op.result.type, [source])
         replace(op, joined)
 
 
@@ -71,8 +72,4 @@ class FoldCasts(Pass):
     name = "vgf-fold-casts"
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name == "tosa.cast":
-                    fold(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.cast",), fold)

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
-    create,
     defining,
     element_type,
     erase_unused,
     functions,
     is_float,
+    nan_mode,
     operations,
     replace,
     shape,
@@ -39,8 +40,6 @@ from vgfc.tosa_numpy import attribute_number
 
 Number = float | int
 Bounds = tuple[Number, Number]
-
-DEFAULT_NAN_MODE = "#tosa.nan_mode<PROPAGATE>"
 
 
 def limited(bounds: Bounds, outer: Bounds) -> Bounds:
@@ -61,11 +60,6 @@ def bounds_of(op: ir.Operation) -> tuple[ir.Value, Bounds] | None:
         if value is not None and not math.isnan(value) and shape(data) == shape(op.result):
             return data, (value, math.inf) if op.name == "tosa.maximum" else (-math.inf, value)
     return None
-
-
-def nan_mode(op: ir.Operation) -> str:
-    """The NaN mode of an operation as MLIR spells it."""
-    return str(op.attributes["nan_mode"]) if "nan_mode" in op.attributes else DEFAULT_NAN_MODE
 
 
 def bound_attribute(value: Number, element: ir.Type) -> ir.Attribute:
@@ -94,10 +88,10 @@ def fold(op: ir.Operation) -> None:
     attributes = {
         name: bound_attribute(value, element) for name, value in zip(("min_val", "max_val"), bounds, strict=True)
     }
-    if mode != DEFAULT_NAN_MODE:
+    if "nan_mode" in op.attributes:
         attributes["nan_mode"] = op.attributes["nan_mode"]
     with ir.InsertionPoint(op), op.location:
-        clamp = create("tosa.clamp", op.result.type, [data], attributes)
+        clamp = build.operation("tosa.clamp", op.result.type, [data], attributes)
     replace(op, clamp)
 
 

@@ -25,10 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
-    constant,
     constant_value,
-    create,
     defining,
     element_type,
     erase_unused,
@@ -116,10 +115,9 @@ def fold_power(op: ir.Operation) -> ir.Value | None:
     if exponent == 1:
         return base
     if exponent == 2:
-        shift = constant(np.zeros(1, np.int8), ir.IntegerType.get_signless(8))
-        return create("tosa.mul", op.result.type, [base, base, shift])
+        return build.mul(base, base)
     kinds = {-1: "tosa.reciprocal", -0.5: "tosa.rsqrt"}
-    return create(kinds[exponent], op.result.type, [base]) if exponent in kinds else None
+    return build.unary(kinds[exponent], base) if exponent in kinds else None
 
 
 def fold_reciprocal(op: ir.Operation) -> ir.Value | None:
@@ -127,7 +125,7 @@ def fold_reciprocal(op: ir.Operation) -> ir.Value | None:
     inner = defining(op.operands[0])
     if inner is None or inner.name != "tosa.pow" or splat_value(inner.operands[1]) != 0.5:
         return None
-    return create("tosa.rsqrt", op.result.type, [inner.operands[0]]) if same_shape(inner.operands[0], op) else None
+    return build.unary("tosa.rsqrt", inner.operands[0]) if same_shape(inner.operands[0], op) else None
 
 
 def fold_involution(op: ir.Operation) -> ir.Value | None:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
     const_shape,
     constant_value,
-    create,
     defining,
     element_type,
     erase_unused,
@@ -86,7 +86,7 @@ def merge(op: ir.Operation) -> None:
         return
     with ir.InsertionPoint(op), op.location:
         padding = const_shape([first + second for first, second in zip(*amounts, strict=True)])
-        merged = create("tosa.pad", op.result.type, [inner.operands[0], padding, op.operands[2]])
+        merged = build.operation("tosa.pad", op.result.type, [inner.operands[0], padding, op.operands[2]])
     replace(op, merged)
 
 

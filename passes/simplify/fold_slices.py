@@ -17,40 +17,11 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from vgfc.ir import (
-    const_shape,
-    create,
-    defining,
-    element_type,
-    erase_unused,
-    functions,
-    has_one_use,
-    operations,
-    replace,
-    shape,
-    shape_value,
-    tensor,
-)
+from vgfc import build
+from vgfc.ir import defining, erase_unused, functions, has_one_use, operations, replace, shape, shape_value
 from vgfc.passmanager import Pass, register
 
 MAX_CONCAT_OPERANDS = 64  # TOSA 1.0, level 8K: MAX_TENSOR_LIST_SIZE
-
-
-def make_slice(source: ir.Value, start: Sequence[int], size: Sequence[int]) -> ir.Value:
-    """A slice of `source` at the insertion point, or `source` when that is all of it."""
-    if tuple(size) == shape(source):
-        return source
-    return create("tosa.slice", tensor(size, element_type(source)), [source, const_shape(start), const_shape(size)])
-
-
-def make_concat(parts: Sequence[ir.Value], axis: int) -> ir.Value:
-    """A concat of `parts` at the insertion point, or the part when it is one."""
-    if len(parts) == 1:
-        return parts[0]
-    extents = list(shape(parts[0]))
-    extents[axis] = sum(shape(part)[axis] for part in parts)
-    attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis)
-    return create("tosa.concat", tensor(extents, element_type(parts[0])), parts, {"axis": attribute})
 
 
 def fold_slice(op: ir.Operation) -> bool:
@@ -78,7 +49,7 @@ def sliced(inner: ir.Operation, start: Sequence[int], size: Sequence[int]) -> ir
         before = shape_value(inner.operands[1])
         if before is None:
             return None
-        return make_slice(inner.operands[0], [a + b for a, b in zip(before, start, strict=True)], size)
+        return build.slice_(inner.operands[0], [a + b for a, b in zip(before, start, strict=True)], size)
     if inner.name == "tosa.pad":
         padding = shape_value(inner.operands[1])
         if padding is None:
@@ -87,7 +58,7 @@ def sliced(inner: ir.Operation, start: Sequence[int], size: Sequence[int]) -> ir
         extents = shape(inner.operands[0])
         if any(first < 0 or first + count > extent for first, count, extent in zip(moved, size, extents, strict=True)):
             return None
-        return make_slice(inner.operands[0], moved, size)
+        return build.slice_(inner.operands[0], moved, size)
     if inner.name == "tosa.concat":
         return sliced_concat(inner, list(start), list(size))
     return None
@@ -106,10 +77,10 @@ def sliced_concat(inner: ir.Operation, start: list[int], size: list[int]) -> ir.
     if len(touched) == 1:
         operand, position, _ = touched[0]
         start[axis] -= position
-        return make_slice(operand, start, size)
+        return build.slice_(operand, start, size)
     whole = touched[0][1] == first and touched[-1][1] + touched[-1][2] == end
     others_whole = all(size[at] == extent for at, extent in enumerate(shape(inner.result)) if at != axis)
-    return make_concat([operand for operand, _, _ in touched], axis) if whole and others_whole else None
+    return build.concat([operand for operand, _, _ in touched], axis) if whole and others_whole else None
 
 
 def fold_concat(op: ir.Operation) -> bool:
@@ -139,7 +110,7 @@ def fold_concat(op: ir.Operation) -> bool:
                 joined[-1] = together
         if len(joined) != 1 and joined == list(op.operands):
             return False
-        replacement = make_concat(joined, axis)
+        replacement = build.concat(joined, axis)
     replace(op, replacement)
     return True
 
@@ -157,7 +128,7 @@ def join(left: ir.Value, right: ir.Value, axis: int) -> ir.Value | None:
     if list(starts[1]) != expected:
         return None
     total = [extent + (other[axis] if index == axis else 0) for index, extent in enumerate(size)]
-    return make_slice(first.operands[0], starts[0], total)
+    return build.slice_(first.operands[0], starts[0], total)
 
 
 @register

@@ -21,18 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
     Array,
-    const_shape,
+    attributes_of,
     constant,
     constant_value,
-    create,
     element_type,
     erase_unused,
     functions,
     operations,
     replace,
-    tensor,
 )
 from vgfc.passmanager import Pass, register
 from vgfc.pointwise import is_pointwise, views_after, views_before
@@ -70,8 +69,7 @@ def fold_input(op: ir.Operation) -> None:
             op.operands[0] = source
             kernel_shape = (flat.shape[0], *extents[1:])
         else:
-            kind = tensor(view.target, element_type(source))
-            op.operands[0] = create("tosa.reshape", kind, [source, const_shape(view.target)])
+            op.operands[0] = build.reshape(source, view.target)
             kernel_shape = (flat.shape[0], 1, 1, channels)
         op.operands[1] = constant(reordered.reshape(kernel_shape), element)
 
@@ -82,10 +80,8 @@ def fold_output(op: ir.Operation) -> None:
     if not view.moves:
         return
     channels = view.source[3]
-    count = int(np.prod(view.source, dtype=np.int64))
-    numbers = view.apply(np.arange(count).reshape(view.source)).reshape(-1, channels)
-    order = numbers[0]
-    if not np.array_equal(numbers, order + np.arange(count // channels)[:, None] * channels):
+    order = channel_order(view, channels)
+    if order is None:
         return
     weight, bias = constant_value(op.operands[1]), constant_value(op.operands[2])
     assert weight is not None and bias is not None
@@ -93,11 +89,9 @@ def fold_output(op: ir.Operation) -> None:
         new_weight = constant(weight[order], element_type(op.operands[1]))
         full = np.broadcast_to(bias, (channels,))
         new_bias = constant(full[order], element_type(op.operands[2]))
-        attributes = {name: op.attributes[name] for name in op.attributes}
         operands = [op.operands[0], new_weight, new_bias, *list(op.operands)[3:]]
-        result = create("tosa.conv2d", op.result.type, operands, attributes)
-        if view.target != view.source:
-            result = create("tosa.reshape", last.result.type, [result, const_shape(view.target)])
+        result = build.operation("tosa.conv2d", op.result.type, operands, attributes_of(op))
+        result = build.reshape(result, view.target)
     replace(last, result)
 
 

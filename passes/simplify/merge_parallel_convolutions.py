@@ -23,11 +23,11 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
+from vgfc import build
 from vgfc.ir import (
-    const_shape,
+    attributes_of,
     constant,
     constant_value,
-    create,
     element_type,
     erase_unused,
     functions,
@@ -75,12 +75,8 @@ def merge(group: list[ir.Operation]) -> None:
         bias = constant(np.concatenate(wide), element_type(first.operands[2]))
         extents = (*shape(first.result)[:3], channels * len(group))
         operands = [first.operands[0], weight, bias, first.operands[3], first.operands[4]]
-        attributes = {name: first.attributes[name] for name in first.attributes}
-        merged = create("tosa.conv2d", tensor(extents, element), operands, attributes)
-        parts = []
-        for index, op in enumerate(group):
-            start, size = const_shape([0, 0, 0, index * channels]), const_shape(shape(op.result))
-            parts.append(create("tosa.slice", op.result.type, [merged, start, size]))
+        merged = build.operation("tosa.conv2d", tensor(extents, element), operands, attributes_of(first))
+        parts = [build.slice_axis(merged, 3, index * channels, channels) for index in range(len(group))]
     for op, part in zip(group, parts, strict=True):
         replace(op, part)
 

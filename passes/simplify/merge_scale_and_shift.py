@@ -18,20 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
-from vgfc.ir import (
-    Array,
-    constant,
-    constant_value,
-    create,
-    defining,
-    element_type,
-    erase_unused,
-    functions,
-    has_one_use,
-    operations,
-    replace,
-    shape,
-)
+from vgfc import build
+from vgfc.ir import Array, constant, constant_value, defining, element_type, has_one_use, replace, rewrite_each, shape
 from vgfc.passmanager import Pass, register
 
 
@@ -60,16 +48,8 @@ def merge(add: ir.Operation) -> None:
     if scale is None:
         return
     with ir.InsertionPoint(add), add.location:
-        zero = constant(np.zeros(1), element)
         weight = constant(scale[1].reshape(1, 1, -1, 1), element)
-        bias = constant(shift[1], element)
-        attributes = {
-            "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
-            "stride": ir.DenseI64ArrayAttr.get([1, 1]),
-            "dilation": ir.DenseI64ArrayAttr.get([1, 1]),
-            "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
-        }
-        merged = create("tosa.depthwise_conv2d", add.result.type, [scale[0], weight, bias, zero, zero], attributes)
+        merged = build.pointwise("tosa.depthwise_conv2d", scale[0], weight, constant(shift[1], element))
     replace(add, merged)
 
 
@@ -80,8 +60,4 @@ class MergeScaleAndShift(Pass):
     changes_rounding = True
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name == "tosa.add":
-                    merge(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.add",), merge)

@@ -26,19 +26,8 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from vgfc.ir import (
-    const_shape,
-    create,
-    defining,
-    element_type,
-    erase_unused,
-    functions,
-    int_list,
-    operations,
-    shape,
-    size_bytes,
-    tensor,
-)
+from vgfc import build
+from vgfc.ir import defining, erase_unused, functions, int_list, operations, shape, size_bytes
 from vgfc.minimum_cut import NEVER, TwoStates
 from vgfc.passmanager import EXACT, Pass, register
 from vgfc.tosa_layout import Movable, movable, rearranged_constant
@@ -545,16 +534,11 @@ class Rewriter:
         view, value = start, known[start]
         for kind, numbers in steps:
             if kind == "transpose":
-                step = transpose(view.target, numbers)
-                attributes: dict[str, ir.Attribute] = {"perms": ir.DenseI32ArrayAttr.get(list(numbers))}
-                operands = [value]
+                value, step = build.transpose(value, numbers), transpose(view.target, numbers)
             else:
-                step = reshape(view.target, numbers)
-                attributes = {}
-                operands = [value, const_shape(numbers)]
+                value, step = build.reshape(value, numbers), reshape(view.target, numbers)
             after = view.then(step)
             assert after is not None
-            value = create(f"tosa.{kind}", tensor(step.target, element_type(value)), operands, attributes)
             view = after
             known[view] = value
 

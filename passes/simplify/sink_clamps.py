@@ -15,33 +15,25 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from vgfc.ir import create, defining, erase_unused, functions, has_one_use, operations, replace, size_bytes
+from vgfc import build
+from vgfc.ir import attributes_of, defining, has_one_use, nan_mode, replace, rewrite_each, size_bytes
 from vgfc.passmanager import Pass, register
-
-NAN_MODE = "nan_mode"
-
-
-def same_nan_mode(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether two operations treat NaN alike."""
-    default = "#tosa.nan_mode<PROPAGATE>"
-    modes = {str(op.attributes[NAN_MODE]) if NAN_MODE in op.attributes else default for op in (first, second)}
-    return len(modes) == 1
 
 
 def sink(pool: ir.Operation) -> None:
     """Move the clamp before a max pool behind it."""
     clamp = defining(pool.operands[0])
-    if clamp is None or clamp.name != "tosa.clamp" or not has_one_use(clamp.result) or not same_nan_mode(clamp, pool):
+    if clamp is None or clamp.name != "tosa.clamp" or not has_one_use(clamp.result):
+        return
+    if nan_mode(clamp) != nan_mode(pool):
         return
     if size_bytes(pool.result.type) >= size_bytes(clamp.result.type):
         return
     with ir.InsertionPoint(pool):
         with pool.location:
-            pool_attributes = {name: pool.attributes[name] for name in pool.attributes}
-            pooled = create("tosa.max_pool2d", pool.result.type, [clamp.operands[0]], pool_attributes)
+            pooled = build.operation(pool.name, pool.result.type, [clamp.operands[0]], attributes_of(pool))
         with clamp.location:
-            clamp_attributes = {name: clamp.attributes[name] for name in clamp.attributes}
-            clamped = create("tosa.clamp", pool.result.type, [pooled], clamp_attributes)
+            clamped = build.operation(clamp.name, pool.result.type, [pooled], attributes_of(clamp))
     replace(pool, clamped)
 
 
@@ -51,8 +43,4 @@ class SinkClamps(Pass):
     name = "vgf-sink-clamps"
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            for op in operations(function):
-                if op.name == "tosa.max_pool2d":
-                    sink(op)
-            erase_unused(function)
+        rewrite_each(module, ("tosa.max_pool2d",), sink)

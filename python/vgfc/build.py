@@ -35,7 +35,7 @@ INTEGER_RESULTS: dict[str, Any] = {"tosa.add": np.add, "tosa.sub": np.subtract, 
 def operation(
     name: str, result: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
-    """Any operator with one result."""
+    """The one result of any operator, made at the current insertion point and location."""
     return ir.Operation.create(name, results=[result], operands=list(operands), attributes=attributes).result
 
 
@@ -441,6 +441,12 @@ def convolution(
     if dilation is None:
         return _windows(name, result, operands, out_pad=pad, stride=stride)
     return _windows(name, result, operands, pad=pad, stride=stride, dilation=dilation)
+
+
+def pointwise(name: str, value: ir.Value, weight: ir.Value, bias: ir.Value) -> ir.Value:
+    """tosa.conv2d or depthwise_conv2d with a 1x1 kernel, element by element of an NHWC tensor."""
+    channels = shape(weight)[0] if name == "tosa.conv2d" else shape(value)[3] * shape(weight)[3]
+    return convolution(name, value, weight, bias, (*shape(value)[:3], channels), (0, 0, 0, 0), (1, 1), (1, 1))
 
 
 def avg_pool2d(

@@ -7,7 +7,7 @@ int64 for i4 / i48.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
 import ml_dtypes
@@ -303,17 +303,15 @@ def attributes_of(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {name: op.attributes[name] for name in op.attributes}
 
 
+def nan_mode(op: ir.Operation) -> str:
+    """The NaN mode of a TOSA operation as MLIR spells it, which is PROPAGATE where the operation does not say."""
+    return str(op.attributes["nan_mode"]) if "nan_mode" in op.attributes else "#tosa.nan_mode<PROPAGATE>"
+
+
 def replace(op: ir.Operation, value: ir.Value) -> None:
     """Let everything that reads the one result of `op` read `value` instead, and erase `op`."""
     op.result.replace_all_uses_with(value)
     op.erase()
-
-
-def create(
-    name: str, kind: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
-) -> ir.Value:
-    """The one result of a new operation at the current insertion point and location."""
-    return ir.Operation.create(name, [kind], list(operands), attributes or {}).result
 
 
 def erase_unused(function: func.FuncOp) -> None:
@@ -321,6 +319,18 @@ def erase_unused(function: func.FuncOp) -> None:
     for op in reversed(list(operations(function))):
         if is_pure(op) and not any(True for result in op.results for _ in result.uses):
             op.erase()
+
+
+def rewrite_each(module: ir.Module, names: Collection[str], rewrite: Callable[[ir.Operation], None]) -> None:
+    """Call `rewrite` on each operation of these names, function by function in order, then erase what nothing reads.
+
+    `rewrite` may erase its own operation and those before it.
+    """
+    for function in functions(module):
+        for op in operations(function):
+            if op.name in names:
+                rewrite(op)
+        erase_unused(function)
 
 
 def apply_patterns(module: ir.Module, *patterns: tuple[Any, Pattern]) -> None:

@@ -17,7 +17,18 @@ from math import prod
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import const_shape, constant, constant_value, element_type, int_list, is_float, shape, shape_value, tensor
+from vgfc.ir import (
+    attributes_of,
+    const_shape,
+    constant,
+    constant_value,
+    element_type,
+    int_list,
+    is_float,
+    shape,
+    shape_value,
+    tensor,
+)
 
 # Operators whose result at an index depends on their operands at that index alone.
 POINTWISE = frozenset(
@@ -275,7 +286,7 @@ def rebuild(op: ir.Operation, operands: Sequence[ir.Value], span: Span) -> ir.Va
     extents = list(shape(op.result))
     extents[span.axis] = span.extent
     values = list(operands)
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     if op.name in (*CONVOLUTIONS, *POOLS) and span.axis in (1, 2):
         pad = int_list(op.attributes["pad"])
         place = 2 * (span.axis - 1)

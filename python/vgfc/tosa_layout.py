@@ -14,12 +14,13 @@ from math import prod
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.ir import (
     Array,
     array_of,
+    attributes_of,
     constant,
     constant_value,
-    create,
     defining,
     element_type,
     int_list,
@@ -157,12 +158,12 @@ class Movable:
         """The operator under `label`, made at the current insertion point; `operands` are rearranged already."""
         view = self.result_view(label)
         assert view is not None
-        attributes = {name: self.op.attributes[name] for name in self.op.attributes}
+        attributes = attributes_of(self.op)
         self.adapt(attributes, label)
         others = self.other_operands(label)
         result = tensor(view.target, element_type(self.op.result))
-        created = ir.Operation.create(self.op.name, [result], [*operands, *others], attributes, loc=self.op.location)
-        return created.result
+        with self.op.location:
+            return build.operation(self.op.name, result, [*operands, *others], attributes)
 
     def adapt(self, attributes: dict[str, ir.Attribute], label: View) -> None:
         """Change the attributes that name axes."""
@@ -507,7 +508,7 @@ class _Pointwise(Movable):
             value = self._summed(operands[0], label) if form == "sum" else self._product(operands[0], label)
             if self.has_bias:
                 bias = constant(self.bias.reshape([1] * (len(label.target) - 1) + [-1]), element)
-                value = create("tosa.add", value.type, [value, bias])
+                value = build.add(value, bias)
         return value
 
     def _product(self, operand: ir.Value, label: View) -> ir.Value:
@@ -516,37 +517,25 @@ class _Pointwise(Movable):
         element = element_type(self.op.result)
         factors = constant(self.weight.reshape(self.weight.shape[0], -1).T[None], element)
         kind = tensor([*label.target[:2], self.weight.shape[0]], element)
-        return create("tosa.matmul", kind, [operand, factors, self.op.operands[3], self.op.operands[4]])
+        return build.operation("tosa.matmul", kind, [operand, factors, self.op.operands[3], self.op.operands[4]])
 
     def _summed(self, operand: ir.Value, label: View) -> ir.Value:
         """The convolution as an average pool, or as sums and their factor."""
-        element = element_type(self.op.result)
-        i32 = ir.IntegerType.get_signless(32)
-        value, extents, factor = operand, list(label.target), self.factor
+        value, factor = operand, self.factor
         if self._is_pool(label):
             value, factor = self._pooled(operand, label), self._factor_of_mean()
         else:
             for axis in self._summed_axes(label):
-                extents[axis] = 1
-                kind = tensor(extents, element)
-                value = create("tosa.reduce_sum", kind, [value], {"axis": ir.IntegerAttr.get(i32, axis)})
+                value = build.reduce("tosa.reduce_sum", value, axis)
         if factor == 1:
             return value
-        factors = constant(np.full([1] * len(extents), factor), element)
-        shift = constant(np.zeros(1, np.int8), ir.IntegerType.get_signless(8))
-        return create("tosa.mul", value.type, [value, factors, shift])
+        return build.mul(value, build.scalar_like(factor, value))
 
     def _pooled(self, operand: ir.Value, label: View) -> ir.Value:
         view, axes = self.result_view(label), self._summed_axes(label)
         assert view is not None
-        attributes = {
-            "kernel": ir.DenseI64ArrayAttr.get([label.target[axis] if axis in axes else 1 for axis in (1, 2)]),
-            "stride": ir.DenseI64ArrayAttr.get([1, 1]),
-            "pad": ir.DenseI64ArrayAttr.get([0, 0, 0, 0]),
-            "acc_type": ir.TypeAttr.get(ir.F32Type.get()),
-        }
-        kind = tensor(view.target, element_type(self.op.result))
-        return create("tosa.avg_pool2d", kind, [operand, self.op.operands[3], self.op.operands[4]], attributes)
+        kernel = [label.target[axis] if axis in axes else 1 for axis in (1, 2)]
+        return build.avg_pool2d(operand, view.target, kernel, stride=(1, 1), pad=(0, 0, 0, 0))
 
 
 def _as_images(view: View) -> list[View]:
