@@ -38,20 +38,10 @@ from vgfc.ir import (
     tensor,
 )
 from vgfc.passmanager import Pass, register
+from vgfc.tosa_operators import ELEMENTWISE, REDUCTIONS
 
 Groups = list[list[int]]  # neighbouring axes, in order
 Treated = Callable[[ir.Operation], list[object]]  # for each axis, what the operator does along it
-
-ELEMENTWISE = frozenset(
-    f"tosa.{name}"
-    for name in (
-        "abs", "add", "arithmetic_right_shift", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cast", "ceil",
-        "clamp", "clz", "cos", "equal", "erf", "exp", "floor", "greater", "greater_equal", "identity", "intdiv", "log",
-        "logical_and", "logical_left_shift", "logical_not", "logical_or", "logical_right_shift", "logical_xor", "maximum",
-        "minimum", "mul", "negate", "pow", "reciprocal", "rsqrt", "select", "sigmoid", "sin", "sub", "tanh",
-    )
-)  # fmt: skip
-REDUCTIONS = frozenset(f"tosa.reduce_{name}" for name in ("all", "any", "max", "min", "product", "sum"))
 
 
 def axis_of(op: ir.Operation) -> int:

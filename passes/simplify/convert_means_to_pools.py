@@ -21,8 +21,9 @@ from torch_mlir import ir
 from vgfc import build
 from vgfc.ir import defining, element_type, has_one_use, numpy_type, replace, rewrite_each, shape, splat_value
 from vgfc.passmanager import Pass, register
+from vgfc.target import LEVELS
 
-MAX_KERNEL = 8192  # TOSA 1.0, level 8K
+MAX_KERNEL = LEVELS["8K"].max_kernel
 
 
 def summed(value: ir.Value) -> tuple[ir.Value, set[int]]:

@@ -40,7 +40,7 @@ from vgfc.ir import (
     splat_value,
 )
 from vgfc.passmanager import EXACT, Pass, register
-from vgfc.tosa_layout import BINARY, REDUCTIONS
+from vgfc.tosa_operators import BINARY, REDUCTIONS
 
 # Accumulators start from +0.0, exp and clamps from a positive bound make no negative number, and so on.
 NEVER_NEGATIVE_ZERO = frozenset(

@@ -20,8 +20,9 @@ from torch_mlir import ir
 from vgfc import build
 from vgfc.ir import defining, erase_unused, functions, has_one_use, operations, replace, shape, shape_value
 from vgfc.passmanager import Pass, register
+from vgfc.target import LEVELS
 
-MAX_CONCAT_OPERANDS = 64  # TOSA 1.0, level 8K: MAX_TENSOR_LIST_SIZE
+MAX_CONCAT_OPERANDS = LEVELS["8K"].max_tensor_list_size
 
 
 def fold_slice(op: ir.Operation) -> bool:

@@ -35,9 +35,10 @@ from vgfc.ir import (
 )
 from vgfc.passmanager import Pass, register
 from vgfc.pointwise import is_pointwise, views_after, views_before
+from vgfc.target import LEVELS
 from vgfc.views import View
 
-MAX_KERNEL = 8192  # TOSA 1.0, level 8K
+MAX_KERNEL = LEVELS["8K"].max_kernel
 
 
 def channel_order(view: View, channels: int) -> Array | None:

@@ -28,7 +28,7 @@ from vgfc.ir import (
     shape,
 )
 from vgfc.passmanager import Pass, register
-from vgfc.tosa_layout import BINARY
+from vgfc.tosa_operators import BINARY
 
 
 def shrunk(attribute: ir.DenseElementsAttr, needed: list[bool]) -> Array | None:

@@ -29,58 +29,13 @@ from vgfc.ir import (
     shape_value,
     tensor,
 )
+from vgfc.tosa_operators import ELEMENTWISE, REDUCTIONS
 
-# Operators whose result at an index depends on their operands at that index alone.
-POINTWISE = frozenset(
-    {
-        "tosa.abs",
-        "tosa.add",
-        "tosa.arithmetic_right_shift",
-        "tosa.bitwise_and",
-        "tosa.bitwise_not",
-        "tosa.bitwise_or",
-        "tosa.bitwise_xor",
-        "tosa.cast",
-        "tosa.ceil",
-        "tosa.clamp",
-        "tosa.clz",
-        "tosa.cos",
-        "tosa.equal",
-        "tosa.erf",
-        "tosa.exp",
-        "tosa.floor",
-        "tosa.greater",
-        "tosa.greater_equal",
-        "tosa.identity",
-        "tosa.intdiv",
-        "tosa.log",
-        "tosa.logical_and",
-        "tosa.logical_left_shift",
-        "tosa.logical_not",
-        "tosa.logical_or",
-        "tosa.logical_right_shift",
-        "tosa.logical_xor",
-        "tosa.maximum",
-        "tosa.minimum",
-        "tosa.mul",
-        "tosa.negate",
-        "tosa.pow",
-        "tosa.reciprocal",
-        "tosa.rescale",
-        "tosa.rsqrt",
-        "tosa.select",
-        "tosa.sigmoid",
-        "tosa.sin",
-        "tosa.sub",
-        "tosa.table",
-        "tosa.tanh",
-    }
-)
+POINTWISE = ELEMENTWISE | {"tosa.rescale", "tosa.table"}
 # Operands after these are shifts, zero points and tables, which every part of the result reads whole.
 POINTWISE_OPERANDS = {"tosa.mul": 2, "tosa.negate": 1, "tosa.rescale": 1, "tosa.table": 1, "tosa.cast": 1}
 CONVOLUTIONS = ("tosa.conv2d", "tosa.depthwise_conv2d")
 POOLS = ("tosa.avg_pool2d", "tosa.max_pool2d")
-REDUCTIONS = tuple(f"tosa.reduce_{name}" for name in ("all", "any", "max", "min", "product", "sum"))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Arrangements of tensors: which operators can work in another one, and which should, so that few views are left."""
