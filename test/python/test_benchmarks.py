@@ -14,6 +14,8 @@ import torch
 import vgfc
 from benchmarks.compare_executorch import COLUMNS, PRECISIONS, Row, page, ports
 from benchmarks.footprint import measured
+from benchmarks.measure import EQUAL_DB, INTEGER_TARGETS, Figures
+from benchmarks.run_models import markdown
 from benchmarks.vgf_statistics import statistics
 from vgfc.vgf_file import decode
 
@@ -34,6 +36,8 @@ RESNET18 = """
 import json, sys, torch, vgfc
 from benchmarks import models
 from benchmarks.footprint import measured
+from benchmarks.measure import EQUAL_DB, INTEGER_TARGETS, Figures
+from benchmarks.run_models import markdown
 small, small_inputs, _ = models.get("cnn")
 vgfc.compile(small, small_inputs)
 model, inputs, _ = models.get("resnet18")
@@ -105,6 +109,18 @@ def test_page_has_a_row_for_each_compiler_and_their_ratio(precision: str) -> Non
         in text
     )
     assert "- machine: one" in text
+
+
+@pytest.mark.parametrize(("ratio_db", "shown"), [(None, ""), (EQUAL_DB, "equal"), (45.67, "45.7")])
+def test_table_of_the_models(ratio_db: float | None, shown: str) -> None:
+    figures = Figures("cnn", "int8", 0.0, 0.0, 0.0, 0.0, 23, {"add": 23}, 1, 80, 4000, 128, 0.0, 0.0, 43.71, ratio_db)
+    assert f"| cnn | int8 | 23 | 80 | 128 | 43.7 | {shown} |" in markdown([figures])
+
+
+def test_every_configuration_of_the_quantizer_is_measured() -> None:
+    from vgfc.quantizer import CONFIGURATIONS
+
+    assert list(INTEGER_TARGETS) == list(CONFIGURATIONS)
 
 
 def test_executorch_is_compared_by_its_own_interpreter() -> None:
