@@ -6,12 +6,13 @@
     }
 becomes
     %0 = tosa.abs %x
-    %1 = tosa.identity %0
-    %2 = tosa.identity %x
+    %1 = tosa.clamp %0 {min_val = -inf, max_val = inf}
+    %2 = tosa.clamp %x {min_val = -inf, max_val = inf}
     return %0, %1, %2
 
 A VGF binds each output to a resource of its own: a value returned twice, an input returned as it is and a constant would
-share one, or have none that an operator writes. The copies come last, so that they live as short as may be.
+share one, or have none that an operator writes. The copies come last, so that they live as short as may be: a clamp to all
+there is, for i32 a bitwise and for i1 a logical or with itself, since SPIR-V has no identity.
 
 Invalid input: none, an entry without results and a module without entry are left alone.
 """
@@ -40,5 +41,5 @@ class SeparateResults(Pass):
             for index, value in enumerate(list(ending.operands)):
                 owner = defining(value)
                 if owner is None or owner.name == "tosa.const" or value in seen:
-                    ending.operands[index] = build.unary("tosa.identity", value)
+                    ending.operands[index] = build.copy(value)
                 seen.add(value)

@@ -5,7 +5,7 @@
     %3 = tosa.tile %b, ...                 // before an addition that broadcasts: reads as %b
     %4 = tosa.pow %x, %two                 // reads as tosa.mul %x, %x
 
-Multiplication by one; x - 0.0 and x + -0.0; x + 0.0 only where x cannot be -0.0, since -0.0 + 0.0 is 0.0: it is kept for
+Clamps to all that a type holds; x and x, x or x, the larger or smaller of x and x. Multiplication by one; x - 0.0 and x + -0.0; x + 0.0 only where x cannot be -0.0, since -0.0 + 0.0 is 0.0: it is kept for
 floating point unless x comes out of an operator that makes no -0.0. Integers lose every addition of zero. Further:
 sums, maxima and the like over an axis of extent 1; pads of nothing; tiles by one, and tiles of one element that an
 element-wise reader broadcasts itself; concats of one; reversals of an axis of extent 1; double negations; casts to the same
@@ -150,6 +150,22 @@ def fold_selection(op: ir.Operation) -> ir.Value | None:
     return chosen if decided and same_shape(chosen, op) else None
 
 
+def fold_repeated(op: ir.Operation) -> ir.Value | None:
+    """x and x, x or x, the larger of x and x."""
+    return op.operands[0] if op.operands[0] == op.operands[1] and same_shape(op.operands[0], op) else None
+
+
+def fold_clamp(op: ir.Operation) -> ir.Value | None:
+    """A clamp to all that the type holds."""
+    element = element_type(op.result)
+    low, high = (attribute_number(op.attributes[name]) for name in ("min_val", "max_val"))
+    if is_float(element):
+        keeps_nan = "IGNORE" not in str(op.attributes["nan_mode"]) if "nan_mode" in op.attributes else True
+        return op.operands[0] if (low, high) == (-np.inf, np.inf) and keeps_nan else None
+    limit = 1 << (ir.IntegerType(element).width - 1)
+    return op.operands[0] if low <= -limit and high >= limit - 1 else None
+
+
 def fold_logic(op: ir.Operation) -> ir.Value | None:
     """and true, or false, xor false."""
     neutral = op.name == "tosa.logical_and"
@@ -180,12 +196,17 @@ def fold_reverse(op: ir.Operation) -> ir.Value | None:
 
 RULES: dict[str, Rule] = {
     "tosa.add": fold_addition,
+    "tosa.bitwise_and": fold_repeated,
+    "tosa.bitwise_or": fold_repeated,
     "tosa.cast": fold_same,
+    "tosa.clamp": fold_clamp,
     "tosa.concat": fold_concat,
     "tosa.identity": fold_same,
-    "tosa.logical_and": fold_logic,
-    "tosa.logical_or": fold_logic,
+    "tosa.logical_and": lambda op: fold_repeated(op) or fold_logic(op),
+    "tosa.logical_or": lambda op: fold_repeated(op) or fold_logic(op),
     "tosa.logical_xor": fold_logic,
+    "tosa.maximum": fold_repeated,
+    "tosa.minimum": fold_repeated,
     "tosa.mul": fold_multiplication,
     "tosa.negate": fold_negation,
     "tosa.pad": fold_pad,

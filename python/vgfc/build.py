@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,11 @@ def reciprocal(value: ir.Value) -> ir.Value:
     return constant(inverse, element_type(value))
 
 
+def square_root(value: ir.Value) -> ir.Value:
+    """The square root: TOSA has only its reciprocal, and the reciprocal of that is right for 0 and infinity too."""
+    return unary("tosa.reciprocal", unary("tosa.rsqrt", value))
+
+
 def negate(value: ir.Value) -> ir.Value:
     """-value; for integers the smallest one stays itself."""
     zero_point = scalar(0, element_type(value))
@@ -191,6 +197,22 @@ def clamp(value: ir.Value, low: float | int, high: float | int) -> ir.Value:
     if high < highest:
         value = binary("tosa.minimum", value, scalar_like(int(max(high, lowest)), value))
     return value
+
+
+def copy(value: ir.Value) -> ir.Value:
+    """A value of its own with the same bits, made by an operator that no folder sees through.
+
+    SPIR-V has no identity, and upstream's conversion folds a reshape, slice, pad, tile or transpose that changes nothing.
+    """
+    element = element_type(value)
+    if is_float(element):
+        return clamp(value, -math.inf, math.inf)
+    if str(element) in ("i8", "i16"):
+        limit = 1 << (ir.IntegerType(element).width - 1)
+        kind = partial(ir.IntegerAttr.get, element)
+        return operation("tosa.clamp", value.type, [value], {"min_val": kind(-limit), "max_val": kind(limit - 1)})
+    name = {"i1": "tosa.logical_or", "i32": "tosa.bitwise_or"}.get(str(element), "tosa.identity")
+    return operation(name, value.type, [value] * (1 if name == "tosa.identity" else 2))
 
 
 def trunc(value: ir.Value) -> ir.Value:

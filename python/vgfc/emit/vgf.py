@@ -138,7 +138,7 @@ def _graph_segment(
         name=name,
         kind="graph",
         entry_point=name,
-        code=serialize(_spirv_module(symbols[f"{name}_graph"])),
+        code=serialize(_checked(_spirv_module(symbols[f"{name}_graph"]))),
         inputs=[(0, binding, number_of[value]) for binding, value in enumerate(call.operands)],
         outputs=[
             (0, binding, number_of[value]) for binding, value in enumerate(call.results, start=len(call.operands))
@@ -181,6 +181,26 @@ def _spirv_module(wrapper: ir.Operation) -> ir.Operation:
     if len(inner) != 1 or inner[0].name != "spirv.module":
         raise fail(wrapper, f"expected one spirv.module, found {', '.join(op.name for op in inner) or 'nothing'}")
     return inner[0]
+
+
+def _checked(spirv: ir.Operation) -> ir.Operation:
+    """The module again; raises PassFailure where two outputs of a graph are one value, or one is an input.
+
+    A runtime binds each to a tensor of its own and writes where an operator's result lies, so that one of them would
+    stay unwritten.
+    """
+    for graph in spirv.regions[0].blocks[0].operations:
+        if graph.operation.name != "spirv.ARM.Graph":
+            continue
+        block = graph.operation.regions[0].blocks[0]
+        seen = set(block.arguments)
+        for index, value in enumerate(block.operations[len(block.operations) - 1].operation.operands):
+            if value in seen:
+                raise fail(
+                    graph, f"output {index} of a graph is an input or another output, expected a value of its own"
+                )
+            seen.add(value)
+    return spirv
 
 
 def _graph_constant_ids(wrapper: ir.Operation) -> list[int]:

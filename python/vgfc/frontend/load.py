@@ -41,7 +41,7 @@ def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
             return ir.Module.parse(
                 content if isinstance(content, str) or content[:4] == b"ML\xefR" else content.decode()
             )
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, RuntimeError):  # the latter where MLIR's own message is no text
         raise CompileError(f"'{name}': expected MLIR text or bytecode, found other bytes") from None
     except ir.MLIRError as error:
         first = error.error_diagnostics[0] if error.error_diagnostics else None

@@ -86,3 +86,25 @@ func.func @reductions(%x: tensor<1x3xf32>) -> (tensor<1x3xf32>, tensor<1x1xf32>)
   %1 = tosa.reduce_max %x {axis = 1 : i32} : (tensor<1x3xf32>) -> tensor<1x1xf32>
   return %0, %1 : tensor<1x3xf32>, tensor<1x1xf32>
 }
+
+// CHECK-LABEL: func.func @repeated
+// CHECK-NEXT: return %arg0, %arg1, %arg2
+func.func @repeated(%a: tensor<2xi32>, %b: tensor<2xi1>, %c: tensor<2xf32>) -> (tensor<2xi32>, tensor<2xi1>, tensor<2xf32>) {
+  %0 = tosa.bitwise_or %a, %a : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %1 = tosa.logical_and %b, %b : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  %2 = tosa.maximum %c, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0, %1, %2 : tensor<2xi32>, tensor<2xi1>, tensor<2xf32>
+}
+
+// A clamp that ignores NaN takes it away; one to less than the type holds limits.
+// CHECK-LABEL: func.func @clamps
+// CHECK-NEXT: %[[NAN:.+]] = tosa.clamp %arg0
+// CHECK-NEXT: %[[LESS:.+]] = tosa.clamp %arg1
+// CHECK-NEXT: return %arg0, %[[NAN]], %arg1, %[[LESS]]
+func.func @clamps(%a: tensor<2xf32>, %b: tensor<2xi8>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xi8>, tensor<2xi8>) {
+  %0 = tosa.clamp %a {min_val = 0xFF800000 : f32, max_val = 0x7F800000 : f32} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = tosa.clamp %a {min_val = 0xFF800000 : f32, max_val = 0x7F800000 : f32, nan_mode = IGNORE} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = tosa.clamp %b {min_val = -128 : i8, max_val = 127 : i8} : (tensor<2xi8>) -> tensor<2xi8>
+  %3 = tosa.clamp %b {min_val = -128 : i8, max_val = 126 : i8} : (tensor<2xi8>) -> tensor<2xi8>
+  return %0, %1, %2, %3 : tensor<2xf32>, tensor<2xf32>, tensor<2xi8>, tensor<2xi8>
+}
