@@ -40,6 +40,7 @@ from vgfc.ir import (
     splat_value,
 )
 from vgfc.passmanager import EXACT, Pass, register
+from vgfc.tosa_numpy import attribute_number
 from vgfc.tosa_operators import BINARY, REDUCTIONS
 
 # Accumulators start from +0.0, exp and clamps from a positive bound make no negative number, and so on.
