@@ -5,12 +5,13 @@
     %3 = tosa.tile %b, ...                 // before an addition that broadcasts: reads as %b
     %4 = tosa.pow %x, %two                 // reads as tosa.mul %x, %x
 
-Clamps to all that a type holds; x and x, x or x, the larger or smaller of x and x. Multiplication by one; x - 0.0 and x + -0.0; x + 0.0 only where x cannot be -0.0, since -0.0 + 0.0 is 0.0: it is kept for
-floating point unless x comes out of an operator that makes no -0.0. Integers lose every addition of zero. Further:
-sums, maxima and the like over an axis of extent 1; pads of nothing; tiles by one, and tiles of one element that an
-element-wise reader broadcasts itself; concats of one; reversals of an axis of extent 1; double negations; casts to the same
-type; selects by a constant or between equal values; logical operations with a constant that decides nothing. Powers of 1, 2,
--1 and -0.5 become the operators that do these; the reciprocal of a power of 0.5 becomes rsqrt.
+Clamps to all that a type holds; x and x, x or x, the larger or smaller of x and x. Multiplication by one; x - 0.0 and
+x + -0.0; x + 0.0 only where x cannot be -0.0, since -0.0 + 0.0 is 0.0: it is kept for floating point unless x comes out of
+an operator that makes no -0.0. Integers lose every addition of zero. Further: sums, maxima and the like over an axis of
+extent 1; pads of nothing; tiles by one, and tiles of one element that an element-wise reader broadcasts itself; concats of
+one; reversals of an axis of extent 1; double negations; casts to the same type; selects by a constant or between equal
+values; logical operations with a constant that decides nothing. Powers of 1, 2, -1 and -0.5 become the operators that do
+these; the reciprocal of a power of 0.5 becomes rsqrt.
 
 Left alone: x * 0, x - x and the like, which are not 0 for NaN and infinities.
 
