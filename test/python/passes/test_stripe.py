@@ -8,12 +8,12 @@ from torch_mlir import ir
 
 import vgfc
 from vgfc.frontend.load import parse_mlir
-from vgfc.ir import copy_module, entry, erase_unused, operations, shape
-from vgfc.passes.memory.stripe import Rewriter, emit, parts_of
+from vgfc.ir import copy_module, entry, operations, shape
 from vgfc.passmanager import parse_pipeline, run_steps
 from vgfc.pipeline import PIPELINES
 from vgfc.runtime.reference import run_reference
 from vgfc.segments import is_constant
+from vgfc.stretches import parts_of, replace_by_parts
 
 CONV = "acc_type = f32, dilation = array<i64: {d}, {d}>, pad = array<i64: {p}>, stride = array<i64: {s}, {s}>"
 ZERO = '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>'
@@ -214,10 +214,7 @@ def striped(module: ir.Module, axis: int, count: int) -> bool:
         parts = parts_of(ops, axis, count)
         if parts is None:
             return False
-        with ir.InsertionPoint(ops[-1]), ops[-1].location:
-            result = emit(ops, axis, parts, Rewriter())
-        ops[-1].result.replace_all_uses_with(result)
-        erase_unused(function)
+        replace_by_parts(function, ops, axis, parts)
         return True
 
 
