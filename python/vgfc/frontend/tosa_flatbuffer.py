@@ -19,8 +19,17 @@ from vgfc import ir as helpers
 from vgfc import tosa_encoding as encoding
 from vgfc.diagnostics import CompileError
 from vgfc.frontend.tosa_attributes import plain_attribute
+from vgfc.passmanager import run_pipeline
 
 FILE_IDENTIFIER = b"TOSA"
+# What the specification calls an error whatever the target is. Element types and levels are left to the target: an operator
+# that it does not take can run on the host.
+VALIDATION = "tosa-validate"
+VALIDATION_OPTIONS = "strict-op-spec-alignment allow-invalid-op-datatype-combinations"
+ENVIRONMENT = (
+    '#tosa.target_env<specification_version = "1.0", level = none, profiles = [pro_int, pro_fp], extensions = '
+    "[int16, int4, bf16, fp8e4m3, fp8e5m2, fft, variable, controlflow, doubleround, inexactround, dynamic]>"
+)
 MAX_RANK = 16  # far above the specification's levels; keeps a damaged file from asking for the absurd
 
 
@@ -146,7 +155,7 @@ def read_tosa(content: bytes, context: ir.Context) -> ir.Module:
     """The module that a TOSA FlatBuffer describes.
 
     Raises CompileError for a damaged file, another version, operators outside TOSA 1.0, and a graph that the tosa dialect's
-    verifier refuses.
+    verifier or upstream's tosa-validate refuses.
     """
     regions = _regions(content)
     with context, ir.Location.unknown():
@@ -161,7 +170,22 @@ def read_tosa(content: bytes, context: ir.Context) -> ir.Module:
                 f"the file's graph is invalid: {details[0].message if details else error}",
                 details[0].location if details else None,
             ) from None
+        _validate(module)
     return module
+
+
+def _validate(module: ir.Module) -> None:
+    """Raise CompileError for a graph with one of the specification's ERROR_IF conditions that the verifier does not know."""
+    environment = "tosa.target_env"
+    module.operation.attributes[environment] = ir.Attribute.parse(ENVIRONMENT)
+    try:
+        run_pipeline(module, f"builtin.module({VALIDATION}{{{VALIDATION_OPTIONS}}})")
+    except CompileError as error:
+        cause = error.message.removeprefix(f"pass '{VALIDATION}' failed: ")
+        refusal = CompileError(f"the file's graph is invalid: {cause}")
+        refusal.source = error.source
+        raise refusal from None
+    del module.operation.attributes[environment]
 
 
 class _Tensors:
@@ -316,9 +340,16 @@ class _Reader:
                 raise CompileError(
                     f"region '{region_name}': expected {len(carried)} inputs, found {len(record.strings(3))}"
                 )
+            tensors = _Tensors(record)
+            for name_inside, value in zip(record.strings(3), carried, strict=True):
+                if tensors.type_of(name_inside) != value.type:
+                    raise CompileError(
+                        f"region '{region_name}': input '{name_inside}' is {tensors.type_of(name_inside)}, {name} gives it "
+                        f"{value.type}"
+                    )
             block = region.blocks.append(*[value.type for value in carried])
             with ir.InsertionPoint(block):
-                outputs = self.read_block(record, _Tensors(record), list(block.arguments))
+                outputs = self.read_block(record, tensors, list(block.arguments))
                 ir.Operation.create("tosa.yield", operands=outputs)
             self.open_regions.pop()
         return op

@@ -193,6 +193,76 @@ def test_control_flow_goes_through_flatbuffers() -> None:
         assert result.tolist() == wanted
 
 
+BRANCH = """
+func.func @main(%c: tensor<i1>, %x: tensor<7919xi32>) -> tensor<7919xi32> {
+  %0 = tosa.cond_if %c (%a = %x) : tensor<i1> (tensor<7919xi32>) -> tensor<7919xi32> {
+  ^bb0(%a: tensor<7919xi32>):
+    %1 = tosa.abs %a : (tensor<7919xi32>) -> tensor<7919xi32>
+    tosa.yield %1 : tensor<7919xi32>
+  } else {
+  ^bb0(%a: tensor<7919xi32>):
+    tosa.yield %a : tensor<7919xi32>
+  }
+  return %0 : tensor<7919xi32>
+}
+"""
+
+
+def test_regions_declare_the_shapes_that_they_are_given() -> None:
+    """Each place where the file writes the extent, changed alone, makes the graph invalid."""
+    content = encode(parse(BRANCH))
+    extent = (7919).to_bytes(4, "little")
+    places = [at for at in range(len(content)) if content.startswith(extent, at)]
+    assert len(places) == 5  # x, the result, and in the sides an input each and the result of abs
+    refusals = []
+    for at in places:
+        with pytest.raises(CompileError) as refused:
+            read_tosa(content[:at] + (7907).to_bytes(4, "little") + content[at + 4 :], make_context())
+        refusals.append(refused.value.message)
+    assert (
+        sum(bool(re.match(r"region '.*': input '.*' is tensor<7907xi32>, tosa\.cond_if", text)) for text in refusals)
+        == 2
+    )
+
+
+INVALID = {
+    "rescale of unsigned to unsigned": (
+        """
+func.func @main(%x: tensor<2xi8>) -> tensor<2xi8> {
+  %m = "tosa.const"() <{values = dense<16384> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %s = "tosa.const"() <{values = dense<14> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.rescale %x, %m, %s, %z, %z {input_unsigned = true, output_unsigned = true, per_channel = false,
+    rounding_mode = SINGLE_ROUND, scale32 = false}
+    : (tensor<2xi8>, tensor<1xi16>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<2xi8>
+  return %0 : tensor<2xi8>
+}
+""",
+        "input and output cannot be both unsigned",
+    ),
+    "resize with a border beyond the scale": (
+        """
+func.func @main(%x: tensor<1x4x2x3xf32>) -> tensor<1x7x9x3xf32> {
+  %scale = tosa.const_shape {values = dense<[2, 1, 3, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %offset = tosa.const_shape {values = dense<0> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %border = tosa.const_shape {values = dense<[0, 5]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %0 = tosa.resize %x, %scale, %offset, %border {mode = BILINEAR}
+    : (tensor<1x4x2x3xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x7x9x3xf32>
+  return %0 : tensor<1x7x9x3xf32>
+}
+""",
+        "borderX / scaleXNumerator",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_errors_of_the_specification_beyond_the_verifier(name: str) -> None:
+    text, complaint = INVALID[name]
+    with pytest.raises(CompileError, match=f"^error: the file's graph is invalid: .*{complaint}"):
+        read_tosa(encode(parse(text)), make_context())
+
+
 @pytest.mark.parametrize("name", ["conv2d_i8", "fft2d", "resize_bilinear"])
 def test_damaged_files_end_in_a_message(name: str) -> None:
     """Truncated and overwritten files: a CompileError or a module, never another exception."""
