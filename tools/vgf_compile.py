@@ -51,7 +51,9 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--require-full-graph", action="store_true", help="fail where an operator needs the host")
     result.add_argument(
-        "--stripes", action="store_true", help="compute large tensors part by part: less memory, more operators"
+        "--stripes",
+        action=argparse.BooleanOptionalAction,
+        help="compute large tensors part by part: less memory, more operators (default: only integer sums, where it pays)",
     )
     result.add_argument(
         "--exact",

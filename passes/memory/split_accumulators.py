@@ -17,6 +17,9 @@ results are equal to the bit. Only what is near the peak is cut, into at most `p
 `price` percent of the session; sessions below `smallest-bytes` stay as they are, as an operator costs more than they do. For
 longer stretches, stripes, and floating point see vgf-stripe.
 
+A module with `vgf.stripe = false` is left alone, and one with `vgf.exact` that says nothing about stripes: a VGF that is
+compiled again gets no operator more.
+
 Invalid input: none, what has no such sums or nothing to save is left alone.
 """
 
@@ -26,7 +29,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.ir import element_type, functions, segment_kind, shape
-from vgfc.passmanager import Pass, register
+from vgfc.passmanager import EXACT, Pass, register
+from vgfc.segments import wants_stripes
 from vgfc.stretches import Stretch, stretches
 from vgfc.stripe_search import Limits, Segment, cut
 
@@ -44,6 +48,12 @@ def groups(segment: Segment) -> Iterator[Stretch]:
             yield stretch
 
 
+def is_wanted(module: ir.Module) -> bool:
+    """Whether the user wants parts, or says nothing and takes other operators than those that came in."""
+    wanted = wants_stripes(module)
+    return EXACT not in module.operation.attributes if wanted is None else wanted
+
+
 @register
 @dataclass(frozen=True)
 class SplitAccumulators(Pass):
@@ -53,6 +63,8 @@ class SplitAccumulators(Pass):
     smallest_bytes: int = 262144
 
     def run(self, module: ir.Module) -> None:
+        if not is_wanted(module):
+            return
         limits = Limits(self.parts, recompute=0, price=self.price, smallest_bytes=self.smallest_bytes)
         for function in functions(module):
             if segment_kind(function) == "graph":

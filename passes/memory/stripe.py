@@ -20,7 +20,7 @@ The stretch, the axis and the number of parts are those that save most of the ru
 What is computed twice may be `recompute` percent of the segment's multiplications in all, and no stretch is cut into more than
 `parts`.
 
-With `on-request` only modules with the attribute `vgf.stripe` are changed: more operators and copies are the price.
+With `on-request` only modules with the attribute `vgf.stripe = true` are changed: more operators and copies are the price.
 
 Invalid input: none, an operator without a rule is computed whole.
 """
@@ -33,7 +33,7 @@ from torch_mlir import ir
 
 from vgfc.ir import functions, segment_kind
 from vgfc.passmanager import Pass, register
-from vgfc.segments import STRIPE
+from vgfc.segments import wants_stripes
 from vgfc.stretches import Stretch, stretches
 from vgfc.stripe_search import Limits, Segment, cut
 
@@ -57,7 +57,7 @@ class Stripe(Pass):
     price: float = 0.3
 
     def run(self, module: ir.Module) -> None:
-        if self.on_request and STRIPE not in module.operation.attributes:
+        if self.on_request and not wants_stripes(module):
             return
         finders = [partial(candidates, longest=longest) for longest in LONGEST_STRETCHES]
         for function in functions(module):

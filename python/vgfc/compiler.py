@@ -42,7 +42,7 @@ def compile(
     target: Target | str | None = None,
     segment_of: str = "",
     require_full_graph: bool = False,
-    stripes: bool = False,
+    stripes: bool | None = None,
     exact: bool | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_numerics: bool | float = False,
@@ -54,11 +54,11 @@ def compile(
     fixes dynamic dimensions, by the name of the input. `target` says what the device takes (see `vgfc.target`); None means
     what an MLIR module says, else the default. `segment_of` steers what runs where, as in "decoder.*:host,resize:host" (see
     the pass vgf-mark-segments); with `require_full_graph` an operator that no graph can hold is an error. With `stripes`
-    large tensors are computed part by part, which needs less memory and more operators (vgf-stripe). With `exact` no pass
+    large tensors are computed part by part, which needs less memory and more operators (vgf-stripe); with False none is,
+    and None means integer sums only, where a few operators more save much (vgf-split-accumulators). With `exact` no pass
     rounds floating-point results otherwise than the TOSA that comes in, which leaves more operators; None means so for a
-    .vgf file and not for other models. `verify_numerics`
-    (True, or a tolerance) runs the module before and after each pass on the TOSA reference model, starting from PyTorch's
-    own results where the model is one of PyTorch's.
+    .vgf file and not for other models. `verify_numerics` (True, or a tolerance) runs the module before and after each pass
+    on the TOSA reference model, starting from PyTorch's own results where the model is one of PyTorch's.
 
     Raises CompileError for a model that cannot be compiled; the message names the operator and the user's source line. A
     pass that changes results raises `vgfc.numerics.NumericsError`.
@@ -91,7 +91,7 @@ def compile_mlir(
     target: Target | str | None = None,
     segment_of: str = "",
     require_full_graph: bool = False,
-    stripes: bool = False,
+    stripes: bool | None = None,
     exact: bool | None = None,
     instrumentations: Sequence[Instrumentation] = (),
 ) -> Program:
@@ -116,7 +116,7 @@ def _write_wishes(
     target: Target | str | None,
     segment_of: str,
     require_full_graph: bool,
-    stripes: bool,
+    stripes: bool | None,
     exact: bool | None,
 ) -> None:
     """Write what the caller asked for into the module, where the passes read it."""
@@ -128,8 +128,8 @@ def _write_wishes(
             attributes[SEGMENT_OF] = ir.StringAttr.get(segment_of)
         if require_full_graph:
             attributes[REQUIRE_FULL_GRAPH] = ir.UnitAttr.get()
-        if stripes:
-            attributes[STRIPE] = ir.UnitAttr.get()
+        if stripes is not None:
+            attributes[STRIPE] = ir.BoolAttr.get(stripes)
         if exact:
             attributes[EXACT] = ir.UnitAttr.get()
         elif exact is False and EXACT in attributes:

@@ -22,10 +22,16 @@ HOST_REASON = "vgf.reason"  # on an operation that the host runs, or a host func
 HOST_FUNCTION = "vgf.host_function"  # on a private function that only the host can call: the operator that it is
 SEGMENT_OF = "vgf.segment_of"  # on the module: the user's wishes, as vgf-mark-segments takes them
 REQUIRE_FULL_GRAPH = "vgf.require_full_graph"  # on the module: the host is an error
-STRIPE = "vgf.stripe"  # on the module: the user wants less memory at the price of more operators
+STRIPE = "vgf.stripe"  # on the module: whether the user wants less memory at the price of more operators
 MAX_INLINE_ELEMENTS = 16  # what upstream's tosa-to-spirv-tosa-mark-graph-constants leaves in the SPIR-V
 ALIAS_GROUPS = "vgf.alias_groups"  # on a call of a segment: an alias group for each result, -1 for none
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
+
+
+def wants_stripes(module: ir.Module) -> bool | None:
+    """Whether large tensors are to be computed part by part; None where the user said nothing."""
+    attributes = module.operation.attributes
+    return ir.BoolAttr(attributes[STRIPE]).value if STRIPE in attributes else None
 
 
 def is_graph_constant(op: ir.Operation) -> bool:

@@ -92,3 +92,27 @@ func.func private @segment_0(%x: tensor<1x8x8x4xi8>) -> (tensor<1x8x8x4xi8>, ten
   %2 = tosa.clz %0 : (tensor<1x8x8x4xi32>) -> tensor<1x8x8x4xi32>
   return %1, %2 : tensor<1x8x8x4xi8>, tensor<1x8x8x4xi32>
 }
+
+// -----
+
+// Results may not round otherwise, which they would not; but such a module, a VGF that came in, gets no operator more either.
+
+module attributes {vgf.exact} {
+  func.func @main(%x: tensor<1x8x8x4xi8>) -> tensor<1x8x8x4xi8> {
+    %0 = call @segment_0(%x) : (tensor<1x8x8x4xi8>) -> tensor<1x8x8x4xi8>
+    return %0 : tensor<1x8x8x4xi8>
+  }
+  // CHECK-LABEL: func.func private @segment_0
+  func.func private @segment_0(%x: tensor<1x8x8x4xi8>) -> tensor<1x8x8x4xi8> attributes {vgf.segment = "graph"} {
+    %w = "tosa.const"() <{values = dense<1> : tensor<4x1x1x4xi8>}> : () -> tensor<4x1x1x4xi8>
+    %b = "tosa.const"() <{values = dense<1> : tensor<4xi32>}> : () -> tensor<4xi32>
+    %m = "tosa.const"() <{values = dense<1073741824> : tensor<1xi32>}> : () -> tensor<1xi32>
+    %s = "tosa.const"() <{values = dense<32> : tensor<1xi8>}> : () -> tensor<1xi8>
+    %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+    %i = "tosa.const"() <{values = dense<0> : tensor<1xi32>}> : () -> tensor<1xi32>
+    // CHECK-NOT: tosa.concat
+    %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x8x8x4xi8>, tensor<4x1x1x4xi8>, tensor<4xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x8x8x4xi32>
+    %1 = tosa.rescale %0, %m, %s, %i, %z {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<1x8x8x4xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x8x8x4xi8>
+    return %1 : tensor<1x8x8x4xi8>
+  }
+}
