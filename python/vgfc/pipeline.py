@@ -106,10 +106,11 @@ PARTITION = [
     "vgf-check-segments",
 ]
 
-# Stripes first, as they leave equal constants behind; orders before alias groups, since what lies between segments depends
-# on the order in which they run. Nothing after this moves an operator.
+# Stripes and groups first, as they leave equal constants behind; orders before alias groups, since what lies between segments
+# depends on the order in which they run. Nothing after this moves an operator.
 MEMORY = [
     "vgf-stripe{on-request=true}",
+    "vgf-split-accumulators",
     "vgf-share-constants",
     "vgf-schedule",
     "vgf-plan-memory",
