@@ -116,16 +116,12 @@ def atan(value: ir.Value) -> ir.Value:
     return with_sign_of(build.add(offset, build.add(bent, reduced)), value)
 
 
-def root(value: ir.Value) -> ir.Value:
-    return build.unary("tosa.reciprocal", build.unary("tosa.rsqrt", value))
-
-
 def asin_parts(size: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Whether |x| > 1/2, and asin of |x|, or of sqrt((1 - |x|) / 2) where so (Cephes' asinf)."""
     large = greater(size, number(0.5, size))
     halved = build.mul(build.sub(number(1.0, size), size), number(0.5, size))
     squared = build.select(large, halved, build.mul(size, size))
-    base = build.select(large, root(halved), size)
+    base = build.select(large, build.square_root(halved), size)
     return large, build.add(build.mul(build.mul(polynomial(squared, ASIN), squared), base), base)
 
 
@@ -168,7 +164,7 @@ def asinh(value: ir.Value) -> ir.Value:
     large = greater(size, number(1e9 if str(element_type(value)) != "f16" else 200.0, value))
     safe = build.select(large, one, size)
     squared = build.mul(safe, safe)
-    inner = build.add(safe, build.div(squared, build.add(one, root(build.add(squared, one)))))
+    inner = build.add(safe, build.div(squared, build.add(one, build.square_root(build.add(squared, one)))))
     far = build.add(log(size), number(math.log(2), value))
     return with_sign_of(build.select(large, far, log1p(inner)), value)
 
@@ -179,7 +175,7 @@ def acosh(value: ir.Value) -> ir.Value:
     large = greater(value, number(1e9, value))
     above = build.sub(build.select(large, number(2.0, value), value), one)
     inner = build.add(build.mul(above, number(2.0, value)), build.mul(above, above))
-    near = log1p(build.add(above, root(inner)))
+    near = log1p(build.add(above, build.square_root(inner)))
     return build.select(large, build.add(log(value), number(math.log(2), value)), near)
 
 
@@ -200,7 +196,7 @@ def erfinv(value: ir.Value) -> ir.Value:
     inside = build.mul(build.sub(one, value), build.add(one, value))
     depth = build.negate(log(inside))
     centre = polynomial(build.sub(depth, number(2.5, value)), ERFINV_CENTRE)
-    tail = polynomial(build.sub(root(depth), number(3.0, value)), ERFINV_TAIL)
+    tail = polynomial(build.sub(build.square_root(depth), number(3.0, value)), ERFINV_TAIL)
     near = build.mul(build.select(greater(number(5.0, value), depth), centre, tail), value)
     end = build.binary("tosa.equal", build.unary("tosa.abs", value), one)
     return build.select(end, build.mul(value, number(math.inf, value)), near)

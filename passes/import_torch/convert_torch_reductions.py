@@ -19,7 +19,7 @@ from torch_mlir import ir
 from vgfc import build
 from vgfc.ir import element_type, is_float, shape
 from vgfc.passmanager import register
-from vgfc.torch_conversion import Call, Converter, TorchConversion, carried_type, float_compute
+from vgfc.torch_conversion import Call, Converter, Table, TorchConversion, aten, carried_type, float_compute
 
 
 def compute_element(call: Call) -> ir.Type:
@@ -35,13 +35,12 @@ def finished(call: Call, value: ir.Value, index: int = 0) -> ir.Value:
 
 def axes_of(call: Call, index: int | None) -> list[int]:
     """The axes that an operand names, all of them when it names none or is not there."""
-    rank = max(len(call.shape()), 1)
     if index is None or not call.has(index):
-        return list(range(rank))
+        return list(range(call.rank))
     owner = call.operand(index).owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "torch.prim.ListConstruct":
-        return call.axes(index, rank)
-    return [call.axis(index, rank)]
+        return call.axes(index, call.rank)
+    return [call.axis(index, call.rank)]
 
 
 def count_of(value: ir.Value, axes: Sequence[int]) -> int:
@@ -157,11 +156,6 @@ def variance(value: ir.Value, axes: Sequence[int], correction: float) -> tuple[i
     return build.mul(total(build.mul(apart, apart), axes), build.scalar_like(factor, middle)), middle
 
 
-def square_root(value: ir.Value) -> ir.Value:
-    """The square root, as the reciprocal of TOSA's reciprocal square root."""
-    return build.unary("tosa.reciprocal", build.unary("tosa.rsqrt", value))
-
-
 def spread(root: bool, with_mean: bool, form: str) -> Converter:
     """A converter for var, std, var_mean and std_mean in their overloads."""
 
@@ -175,7 +169,7 @@ def spread(root: bool, with_mean: bool, form: str) -> Converter:
         else:
             correction, axes = float(call.flag(1, True)), axes_of(call, None)
         result, middle = variance(value, axes, correction)
-        result = square_root(result) if root else result
+        result = build.square_root(result) if root else result
         found = [finished(call, result)]
         return [*found, finished(call, middle, 1)] if with_mean else found
 
@@ -198,7 +192,7 @@ def norm(value: ir.Value, order: float, axes: Sequence[int]) -> ir.Value:
     if order == 1:
         return total(size, axes)
     if order == 2:
-        return square_root(total(build.mul(value, value), axes))
+        return build.square_root(total(build.mul(value, value), axes))
     powered = build.binary("tosa.pow", size, build.scalar_like(order, size))
     summed = total(powered, axes)
     return build.binary("tosa.pow", summed, build.scalar_like(1 / order, summed))
@@ -253,11 +247,6 @@ def running(name: str, start: float) -> Converter:
     return converter
 
 
-def named(stem: str, converter: Converter, *variants: str) -> dict[str, Converter]:
-    """The converter under the names torch.aten.STEM.VARIANT."""
-    return {f"torch.aten.{stem}{'.' + variant if variant else ''}": converter for variant in variants}
-
-
 def spreads(stem: str, root: bool, with_mean: bool) -> dict[str, Converter]:
     """The three overloads of var and its kin."""
     return {
@@ -266,37 +255,37 @@ def spreads(stem: str, root: bool, with_mean: bool) -> dict[str, Converter]:
     }
 
 
-TABLE: dict[str, Converter] = {
-    **named("sum", sum_over(None), ""),
-    **named("sum", sum_over(1), "dim_IntList"),
-    **named("mean", mean_over(None), ""),
-    **named("mean", mean_over(1), "dim"),
-    **named("amax", extreme_over("tosa.reduce_max", 1), ""),
-    **named("amin", extreme_over("tosa.reduce_min", 1), ""),
-    **named("max", extreme_over("tosa.reduce_max", None), ""),
-    **named("min", extreme_over("tosa.reduce_min", None), ""),
-    **named("max", extreme_with_place(largest=True), "dim"),
-    **named("min", extreme_with_place(largest=False), "dim"),
-    **named("argmax", place_over(largest=True), ""),
-    **named("argmin", place_over(largest=False), ""),
-    **named("any", truth_over("tosa.reduce_any", None), ""),
-    **named("any", truth_over("tosa.reduce_any", 1), "dim", "dims"),
-    **named("all", truth_over("tosa.reduce_all", None), ""),
-    **named("all", truth_over("tosa.reduce_all", 1), "dim", "dims"),
-    **named("prod", product_over(None), ""),
-    **named("prod", product_over(1), "dim_int"),
+TABLE: Table = {
+    **aten("sum", sum_over(None)),
+    **aten("sum.dim_IntList", sum_over(1)),
+    **aten("mean", mean_over(None)),
+    **aten("mean.dim", mean_over(1)),
+    **aten("amax", extreme_over("tosa.reduce_max", 1)),
+    **aten("amin", extreme_over("tosa.reduce_min", 1)),
+    **aten("max", extreme_over("tosa.reduce_max", None)),
+    **aten("min", extreme_over("tosa.reduce_min", None)),
+    **aten("max.dim", extreme_with_place(largest=True)),
+    **aten("min.dim", extreme_with_place(largest=False)),
+    **aten("argmax", place_over(largest=True)),
+    **aten("argmin", place_over(largest=False)),
+    **aten("any", truth_over("tosa.reduce_any", None)),
+    **aten("any.dim any.dims", truth_over("tosa.reduce_any", 1)),
+    **aten("all", truth_over("tosa.reduce_all", None)),
+    **aten("all.dim all.dims", truth_over("tosa.reduce_all", 1)),
+    **aten("prod", product_over(None)),
+    **aten("prod.dim_int", product_over(1)),
     **spreads("var", root=False, with_mean=False),
     **spreads("std", root=True, with_mean=False),
     **spreads("var_mean", root=False, with_mean=True),
     **spreads("std_mean", root=True, with_mean=True),
-    **named("linalg_vector_norm", norm_over(1, 2), ""),
-    **named("norm", norm_over(1, None), "Scalar"),
-    **named("norm", norm_over(1, 2), "ScalarOpt_dim", "ScalarOpt_dim_dtype"),
-    **named("frobenius_norm", norm_over(None, 1), "dim"),
-    **named("_cdist_forward", convert_cdist, ""),
-    **named("logsumexp", convert_logsumexp, ""),
-    **named("cumsum", running("tosa.add", 0.0), ""),
-    **named("cumprod", running("tosa.mul", 1.0), ""),
+    **aten("linalg_vector_norm", norm_over(1, 2)),
+    **aten("norm.Scalar", norm_over(1, None)),
+    **aten("norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype", norm_over(1, 2)),
+    **aten("frobenius_norm.dim", norm_over(None, 1)),
+    **aten("_cdist_forward", convert_cdist),
+    **aten("logsumexp", convert_logsumexp),
+    **aten("cumsum", running("tosa.add", 0.0)),
+    **aten("cumprod", running("tosa.mul", 1.0)),
 }
 
 

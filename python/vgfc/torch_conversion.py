@@ -209,6 +209,11 @@ class Call:
         """The shape of a tensor operand as torch has it: () for a scalar."""
         return torch_shape(self.op.operands[index])
 
+    @property
+    def rank(self) -> int:
+        """The rank of the first operand in TOSA, where a scalar has one axis."""
+        return max(len(self.shape()), 1)
+
     def dtype(self, index: int = 0) -> str:
         """The element type of a tensor operand as torch spells it."""
         return torch_dtype(self.op.operands[index])
@@ -370,6 +375,11 @@ def common_dtype(values: Sequence[ir.Value]) -> str:
 
 
 # Replacing
+
+
+def aten(names: str, converter: Converter) -> dict[str, Converter]:
+    """The converter under each of these names of torch.aten, separated by blanks."""
+    return {f"torch.aten.{name}": converter for name in names.split()}
 
 
 def blocks(op: ir.Operation) -> Iterator[ir.Block]:

@@ -44,43 +44,14 @@ func.func @bytes(%x: !torch.vtensor<[3],ui8>) -> !torch.vtensor<[3],ui8> {
 
 // -----
 
-// A constant divisor is inverted now.
+// Limits that are numbers are one clamp.
 
-// CHECK-LABEL: func.func @divide
-func.func @divide(%x: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
-  // CHECK: %[[QUARTER:.+]] = "tosa.const"() <{values = dense<2.500000e-01> : tensor<1xf32>}>
-  // CHECK: tosa.mul %arg0, %[[QUARTER]]
-  // CHECK-NOT: tosa.reciprocal
-  %four = torch.constant.int 4
-  %0 = torch.aten.div.Scalar %x, %four : !torch.vtensor<[3],f32>, !torch.int -> !torch.vtensor<[3],f32>
-  return %0 : !torch.vtensor<[3],f32>
-}
-
-// -----
-
-// A quotient by a power of two is exact, so that rounding it down needs no correction.
-
-// CHECK-LABEL: func.func @floor_by_two
-func.func @floor_by_two(%x: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
-  // CHECK: %[[HALF:.+]] = tosa.mul %arg0
-  // CHECK-NEXT: %[[FLOOR:.+]] = tosa.floor %[[HALF]]
-  // CHECK-NEXT: return %[[FLOOR]]
-  %two = torch.constant.int 2
-  %0 = torch.aten.floor_divide.Scalar %x, %two : !torch.vtensor<[3],f32>, !torch.int -> !torch.vtensor<[3],f32>
-  return %0 : !torch.vtensor<[3],f32>
-}
-
-// -----
-
-// Whole powers are products, x^5 = x * (x^2)^2.
-
-// CHECK-LABEL: func.func @fifth
-func.func @fifth(%x: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
-  // CHECK: %[[TWO:.+]] = tosa.mul %arg0, %arg0
-  // CHECK: %[[FOUR:.+]] = tosa.mul %[[TWO]], %[[TWO]]
-  // CHECK: tosa.mul %arg0, %[[FOUR]]
-  // CHECK-NOT: tosa.pow
-  %five = torch.constant.int 5
-  %0 = torch.aten.pow.Tensor_Scalar %x, %five : !torch.vtensor<[3],f32>, !torch.int -> !torch.vtensor<[3],f32>
-  return %0 : !torch.vtensor<[3],f32>
+// CHECK-LABEL: func.func @limits
+func.func @limits(%x: !torch.vtensor<[2,3],f32>) -> !torch.vtensor<[2,3],f32> {
+  // CHECK: %[[Y:.+]] = tosa.clamp %arg0 {max_val = 2.000000e+00 : f32, min_val = -1.000000e+00 : f32}
+  // CHECK-NEXT: return %[[Y]]
+  %low = torch.constant.float -1.0
+  %high = torch.constant.int 2
+  %0 = torch.aten.clamp %x, %low, %high : !torch.vtensor<[2,3],f32>, !torch.float, !torch.int -> !torch.vtensor<[2,3],f32>
+  return %0 : !torch.vtensor<[2,3],f32>
 }

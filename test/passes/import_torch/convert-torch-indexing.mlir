@@ -42,17 +42,3 @@ func.func @known(%x: !torch.vtensor<[5,2],f32>) -> !torch.vtensor<[3,2],f32> {
   %0 = torch.aten.index_select %x, %zero, %i : !torch.vtensor<[5,2],f32>, !torch.int, !torch.vtensor<[3],si64> -> !torch.vtensor<[3,2],f32>
   return %0 : !torch.vtensor<[3,2],f32>
 }
-
-// -----
-
-// x[mask] = number is a choice.
-
-// CHECK-LABEL: func.func @masked
-func.func @masked(%x: !torch.vtensor<[5,2],f32>, %mask: !torch.vtensor<[5],i1>, %v: !torch.vtensor<[],f32>) -> !torch.vtensor<[5,2],f32> {
-  // CHECK: tosa.select
-  // CHECK-SAME: (tensor<5x1xi1>, tensor<1x1xf32>, tensor<5x2xf32>)
-  %list = torch.prim.ListConstruct %mask : (!torch.vtensor<[5],i1>) -> !torch.list<optional<vtensor>>
-  %false = torch.constant.bool false
-  %0 = torch.aten.index_put %x, %list, %v, %false : !torch.vtensor<[5,2],f32>, !torch.list<optional<vtensor>>, !torch.vtensor<[],f32>, !torch.bool -> !torch.vtensor<[5,2],f32>
-  return %0 : !torch.vtensor<[5,2],f32>
-}
