@@ -1,19 +1,22 @@
 """Arm's operator conformance tests, through this compiler and through Arm's model-converter, on the same Vulkan device.
 
     python -m benchmarks.conformance                 # all tests: hours; resumes where it stopped
+    python -m benchmarks.conformance --minutes 30    # as many as that takes, evenly spread
     python -m benchmarks.conformance --operators '^(add|conv2d)$' --limit 20 --report -
+    python -m benchmarks.conformance --negative      # graphs that have to be refused: minutes
 
-tosa-tools generates the positive tests of TOSA 1.0's profiles and of the extensions INT4, INT16, BF16 and FFT (fixed seed; the
-selection is the default one of the conformance configuration that tosa-tools ships). Each test's graph is compiled, run on
-Vulkan, and compared with the reference model by tosa-tools' own verifier and bounds. model-converter lives in a virtual
-environment of its own, which this makes. The result is docs/conformance.md.
+tosa-tools generates the tests of TOSA 1.0's profiles and of the extensions INT4, INT16, BF16, CONTROLFLOW and FFT (fixed
+seed; the selection is the default one of the conformance configuration that tosa-tools ships). The graph of a positive test
+is compiled, run on Vulkan, and compared with the reference model by tosa-tools' own verifier and bounds. model-converter
+lives in a virtual environment of its own, which this makes. A negative test's graph is what the specification calls an
+error; vgf-compile has to refuse it with a message and status 1. The results of both are docs/conformance.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
+import math
 import queue
 import re
 import subprocess
@@ -21,24 +24,21 @@ import sys
 import threading
 import time
 import venv
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import conformance
 import tosa_reference_model
 
+from benchmarks.conformance_page import CONVERTER, EXTENSIONS, is_the_device, page, unexplained
 from vgfc.tosa_encoding import OPERATORS
 
 ROOT = Path(__file__).parent.parent
-CONVERTER = "ai_ml_sdk_model_converter==0.11.0"
 CONTROL_FLOW = ("cond_if", "while_loop")
 DATA_NODES = ("const", "identity")
-EXTENSIONS = ("int4", "int16", "bf16", "controlflow", "fft")
 TEST_TIMEOUT_SECONDS = 300
-OUTCOMES = ("passed", "failed", "refused")
 
 
 def operator_names() -> list[str]:
@@ -46,8 +46,8 @@ def operator_names() -> list[str]:
     return [operator.name.lower() for operator in OPERATORS] + [*DATA_NODES, *CONTROL_FLOW]
 
 
-def generate(folder: Path, seed: int) -> None:
-    """Write the tests, once; tens of minutes."""
+def generate(folder: Path, seed: int, kind: str) -> None:
+    """Write the positive or the negative tests, once; the positive ones take tens of minutes."""
     done = folder / "generated"
     if done.exists():
         return
@@ -61,7 +61,7 @@ def generate(folder: Path, seed: int) -> None:
     library = Path(tosa_reference_model.__file__).parent / "libtosa_reference_generate_lib.so"
     arguments = [
         str(Path(sys.executable).parent / "tosa_verif_build_tests"),
-        *("-o", str(folder / "tests"), "--seed", str(seed), "--tosa-version", "1.0", "--test-type", "positive"),
+        *("-o", str(folder / "tests"), "--seed", str(seed), "--tosa-version", "1.0", "--test-type", kind),
         *("--generate-lib-path", str(library), "--filter", f"^({'|'.join(operator_names())})$"),
         *("--profile", "tosa-pro-int", "tosa-pro-fp", "--extension", *(f"tosa-ext-{name}" for name in EXTENSIONS)),
         *("--test-selection-config", str(folder / "selection.json"), "--test-selection-criteria", "default"),
@@ -83,10 +83,16 @@ def converter(folder: Path) -> str:
 
 @dataclass
 class Runner:
-    """Worker processes that take tests from one queue; `results` grows on disk, so that a run can go on later."""
+    """Worker processes that take tests from one queue; `results` grows on disk, so that a run can go on later.
+
+    `converter` is the path of model-converter, None to leave it out. `negative` says what kind of tests these are. No test
+    is begun after `deadline` (of time.monotonic, in seconds).
+    """
 
     results: Path
-    converter: str | None
+    converter: str | None = None
+    negative: bool = False
+    deadline: float = math.inf
     jobs: queue.Queue[Path] = field(default_factory=queue.Queue)
     lock: threading.Lock = field(default_factory=threading.Lock)
     finished: int = 0
@@ -107,14 +113,15 @@ class Runner:
     def serve(self, total: int) -> None:
         """Feed one worker process, and start it again when it dies."""
         worker: subprocess.Popen[str] | None = None
-        while True:
+        while time.monotonic() < self.deadline:
             try:
                 folder = self.jobs.get_nowait()
             except queue.Empty:
                 break
             if worker is None:
                 worker = start_worker()
-            answer = ask(worker, folder, self.converter)
+            job = {"folder": str(folder), "converter": self.converter, "negative": self.negative}
+            answer = ask(worker, job)
             if answer is None:
                 worker.kill()
                 worker.wait()
@@ -151,13 +158,13 @@ def start_worker() -> subprocess.Popen[str]:
     )
 
 
-def ask(worker: subprocess.Popen[str], folder: Path, converter_path: str | None) -> dict[str, Any] | None:
+def ask(worker: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any] | None:
     """A worker's answer, None when it died or takes too long."""
     assert worker.stdin is not None and worker.stdout is not None
     timer = threading.Timer(TEST_TIMEOUT_SECONDS, worker.kill)
     timer.start()
     try:
-        worker.stdin.write(json.dumps({"folder": str(folder), "converter": converter_path}) + "\n")
+        worker.stdin.write(json.dumps(job) + "\n")
         worker.stdin.flush()
         line = worker.stdout.readline()
     except BrokenPipeError:
@@ -174,7 +181,9 @@ def read_results(path: Path) -> list[dict[str, Any]]:
 
 def tests_of(folder: Path, pattern: str, limit: int | None) -> list[Path]:
     """Test folders of the operators that match, in order; at most `limit` of each, evenly spread."""
-    found = []
+    found: list[Path] = []
+    if not (folder / "generated").exists():
+        return found
     for operator in sorted((folder / "tests").iterdir()):
         if not re.search(pattern, operator.name):
             continue
@@ -184,83 +193,33 @@ def tests_of(folder: Path, pattern: str, limit: int | None) -> list[Path]:
     return found
 
 
-def is_the_device(row: dict[str, Any]) -> bool:
-    """Whether a failure is the emulation layer's: our program is right on the reference model, or their file fails too."""
-    if row["ours"].get("on_reference") == "passed":
-        return True
-    return row["ours"]["outcome"] == "failed" and row.get("theirs", {}).get("outcome") == "failed"
+def spread(folders: list[Path]) -> list[Path]:
+    """The tests in an order whose every beginning is an even part of the whole: one of each operator in turn, and of an
+    operator's tests, which are in the order of their shapes and types, first the ends, then the middles between them."""
+    by_operator: dict[Path, list[Path]] = defaultdict(list)
+    for folder in folders:
+        by_operator[folder.parent].append(folder)
+    ordered = []
+    for operator, tests in enumerate(by_operator.values()):
+        bits = len(tests).bit_length()
+        turn = sorted(range(len(tests)), key=lambda index: int(f"{index:0{bits}b}"[::-1], 2))
+        ordered += [(place, operator, tests[index]) for place, index in enumerate(turn)]
+    return [folder for _, _, folder in sorted(ordered)]
 
 
-def report(rows: list[dict[str, Any]], seed: int) -> str:
-    """The page: a table by operator, then every test that is not passed, with its cause."""
-    compared = [row for row in rows if "reference" not in row]
-    by_operator: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {"ours": Counter(), "theirs": Counter()})
-    for row in compared:
-        for side in ("ours", "theirs"):
-            if side in row:
-                by_operator[row["operator"]][side][row[side]["outcome"]] += 1
-    versions = ", ".join(f"{name} {version(name)}" for name in ("vgfc", "torch-mlir", "tosa-tools"))
-    runtime = ", ".join(
-        f"{name} {version(name)}" for name in ("ai_ml_sdk_scenario_runner", "ai_ml_emulation_layer_for_vulkan")
-    )
-    lines = [
-        "# Conformance",
-        "",
-        "Arm's operator tests (generated by tosa-tools: TOSA 1.0, profiles PRO-INT and PRO-FP, extensions "
-        f"{', '.join(name.upper() for name in EXTENSIONS)}, positive, seed {seed}), through vgfc and through Arm's "
-        "model-converter. Both files run on the same Vulkan device, and tosa-tools' verifier compares them with the reference "
-        "model by the specification's own rules. Written by `python -m benchmarks.conformance`.",
-        "",
-        f"Versions: {versions}, {CONVERTER.replace('==', ' ')}, {runtime}, Python {platform.python_version()}.",
-        "",
-        "| operator | tests | vgfc passed | failed | refused | model-converter passed | failed | refused |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    total = {"ours": Counter[str](), "theirs": Counter[str]()}
-    for operator, sides in sorted(by_operator.items()):
-        for side in total:
-            total[side] += sides[side]
-        lines.append(_row(operator, sides))
-    lines.append(_row("**all**", total))
-    skipped = [row for row in rows if "reference" in row]
-    if skipped:
-        lines += ["", f"{len(skipped)} tests have no result to compare with:", ""]
-        lines += [f"- {reason}: {count}" for reason, count in Counter(row["reference"] for row in skipped).items()]
-    lines += ["", *_failures(compared)]
-    return "\n".join(lines) + "\n"
-
-
-def _row(name: str, sides: dict[str, Counter[str]]) -> str:
-    figures = [str(sides[side][outcome]) for side in ("ours", "theirs") for outcome in OUTCOMES]
-    return f"| {name} | {sides['ours'].total()} | {' | '.join(figures)} |"
-
-
-def _failures(rows: list[dict[str, Any]]) -> list[str]:
-    """Every test that vgfc does not pass, under its cause."""
-    device = [row for row in rows if row["ours"]["outcome"] == "failed" and is_the_device(row)]
-    other = [row for row in rows if row["ours"]["outcome"] != "passed" and row not in device]
-    lines = []
-    if device:
-        lines += [
-            "## Failures of the emulation layer",
-            "",
-            "The program that vgfc writes for these gives the right result on the reference model, or model-converter's file "
-            "fails in the same way.",
-            "",
-        ]
-        lines += [_failure(row) for row in device]
-    if other:
-        lines += ["", "## What vgfc fails or refuses", "", *(_failure(row) for row in other)]
-    return lines or ["vgfc passes every test."]
-
-
-def _failure(row: dict[str, Any]) -> str:
-    theirs = row.get("theirs", {}).get("outcome", "not run")
-    ours = row["ours"]
-    on_reference = f"; on the reference model: {ours['on_reference']}" if "on_reference" in ours else ""
-    return (
-        f"- `{Path(row['folder']).name}`: {ours['outcome']}: {ours['reason']}{on_reference}; model-converter: {theirs}"
-    )
+def run(arguments: argparse.Namespace, kind: str) -> tuple[list[dict[str, Any]], int]:
+    """Generate and run the tests of one kind; the results of those asked for, and how many there are of them."""
+    folder = arguments.work / kind
+    generate(folder, arguments.seed, kind)
+    folders = tests_of(folder, arguments.operators, arguments.limit)
+    runner = Runner(folder / "results.jsonl", negative=kind == "negative")
+    if kind == "positive" and not arguments.no_converter:
+        runner.converter = converter(arguments.work)
+    if arguments.minutes is not None:
+        runner.deadline = time.monotonic() + 60 * arguments.minutes
+    runner.run(spread(folders), arguments.workers)
+    wanted = {str(folder) for folder in folders}
+    return [row for row in read_results(runner.results) if row["folder"] in wanted], len(folders)
 
 
 def main() -> int:
@@ -270,23 +229,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--operators", default="", metavar="REGEX", help="only these operators")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N tests of each operator")
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="begin no test after so long; 0 writes the page alone"
+    )
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--negative", action="store_true", help="the negative tests instead of the positive ones")
     parser.add_argument("--no-converter", action="store_true", help="leave out model-converter")
     parser.add_argument("--report", default=str(ROOT / "docs" / "conformance.md"), help="- is standard output")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    generate(arguments.work, arguments.seed)
-    folders = tests_of(arguments.work, arguments.operators, arguments.limit)
-    path = arguments.work / "results.jsonl"
-    Runner(path, None if arguments.no_converter else converter(arguments.work)).run(folders, arguments.workers)
-    wanted = {str(folder) for folder in folders}
-    rows = [row for row in read_results(path) if row["folder"] in wanted]
-    page = report(rows, arguments.seed)
+    rows, count = run(arguments, "negative" if arguments.negative else "positive")
+    print(f"{len(rows)} of {count} tests in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    other = read_results(arguments.work / ("positive" if arguments.negative else "negative") / "results.jsonl")
+    positive, negative = (other, rows) if arguments.negative else (rows, other)
+    generated = len(tests_of(arguments.work / "positive", "", None)) if arguments.negative else count
+    text = page(positive, generated, negative, arguments.seed)
     if arguments.report == "-":
-        print(page)
+        print(text)
     else:
-        Path(arguments.report).write_text(page)
-    print(f"{len(rows)} tests in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        Path(arguments.report).write_text(text)
+    if arguments.negative:
+        return 1 if unexplained(rows) else 0
     own = [row for row in rows if "ours" in row and row["ours"]["outcome"] != "passed" and not is_the_device(row)]
     return 1 if own else 0
 

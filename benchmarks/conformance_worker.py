@@ -1,14 +1,18 @@
 """One conformance test after the other, in a process of its own: a crash costs one test, the Vulkan device is opened once.
 
-Reads a JSON object a line from standard input ({"folder": ..., "converter": path or null}) and answers each with one.
+Reads a JSON object a line from standard input ({"folder": ..., "converter": path or null, "negative": bool}) and answers each
+with one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +22,11 @@ from checker.verifier import VerifierLibrary
 
 import vgfc
 from vgfc.diagnostics import CompileError
+from vgfc.dialect import make_context
+from vgfc.frontend.vgf import read_vgf
+from vgfc.ir import element_type, entry, numpy_type, shape
 from vgfc.program import Program
+from vgfc.runtime.reference import run_reference
 from vgfc.runtime.vulkan import VulkanProgram
 
 TARGET = "TOSA-1.0+INT+FP+int4+int16+bf16+fft"
@@ -89,21 +97,34 @@ def as_list(results: Any) -> list[Array]:
     return list(results) if isinstance(results, tuple) else [results]
 
 
+def run_on_reference(content: bytes, inputs: list[Array]) -> list[Array]:
+    """What the reference model gives for the graphs in a VGF."""
+    module = read_vgf(content, make_context())
+    function = entry(module)
+    assert function is not None, "a module that is read back has one entry"
+    arrays = [
+        array.astype(numpy_type(element_type(kind))).reshape(shape(kind))
+        for array, kind in zip(inputs, function.type.inputs, strict=True)
+    ]
+    return run_reference(module, arrays)
+
+
 def run_ours(test: Test, library: VerifierLibrary) -> dict[str, Any]:
     """The test through this compiler."""
     try:
         program: Program = vgfc.compile(str(test.graph), target=TARGET)
     except CompileError as error:
         return {"outcome": "refused", "reason": error.message}
+    segments = program.report().segments
     try:
         found = judge(test, as_list(program.run(*test.inputs, device="vulkan")), library)
     except CompileError as error:
-        return {"outcome": "failed", "reason": error.message}
-    if found["outcome"] == "failed":
-        # the same program on the reference model tells a fault of the compiler from one of the device
+        return {"outcome": "failed", "reason": error.message, "segments": segments}
+    found["segments"] = segments
+    if found["outcome"] == "failed" and set(segments) == {"graph"}:
+        # the file, read back, on the reference model tells a fault of the compiler from one of the device
         try:
-            on_reference = judge(test, as_list(program.run(*test.inputs, device="reference")), library)
-            found["on_reference"] = on_reference["outcome"]
+            found["on_reference"] = judge(test, run_on_reference(program.vgf, test.inputs), library)["outcome"]
         except CompileError as error:
             found["on_reference"] = error.message
     return found
@@ -151,6 +172,24 @@ def run_test(folder: Path, converter: str | None, library: VerifierLibrary) -> d
     return found
 
 
+def run_negative(folder: Path) -> dict[str, Any]:
+    """Status and message of vgf-compile for a graph that it has to refuse; a traceback ends this process."""
+    from vgfc.tools.vgf_compile import main as compile_file
+
+    description = json.loads((folder / "desc.json").read_text())
+    told = io.StringIO()
+    with tempfile.TemporaryDirectory() as output, contextlib.redirect_stderr(told):
+        arguments = [str(folder / description["tosa_file"]), "-o", str(Path(output) / "program"), "--target", TARGET]
+        status = compile_file([*arguments, "--quiet"])
+    found = {"folder": str(folder), "operator": description["test_details"]["operator"]}
+    return {
+        **found,
+        "error": description["expected_failure_desc"],
+        "status": status,
+        "message": told.getvalue().strip(),
+    }
+
+
 def main() -> None:
     """Answer one line at a time; everything that libraries print goes to standard error."""
     answers: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -160,7 +199,9 @@ def main() -> None:
     library = VerifierLibrary(Path(tosa_reference_model.__file__).parent / VERIFY_LIBRARY)
     for line in sys.stdin:
         job = json.loads(line)
-        answers.write(json.dumps(run_test(Path(job["folder"]), job["converter"], library)) + "\n")
+        folder = Path(job["folder"])
+        answer = run_negative(folder) if job["negative"] else run_test(folder, job["converter"], library)
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

@@ -171,8 +171,8 @@ def _format_names(resource: Resource) -> tuple[str, str]:
 
 
 def _to_device(name: str, resource: Resource, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if values.ndim == 0:
-        values = values.reshape(1)  # VK_ARM_tensors has no tensors of rank 0
+    if values.ndim == 0 and resource.shape == (1,):
+        values = values.reshape(1)  # VK_ARM_tensors has no rank 0; files of other compilers say so nevertheless
     if values.shape != resource.shape or values.dtype.name != resource.dtype:
         wanted = f"{resource.dtype}{list(resource.shape)}"
         raise CompileError(f"input '{name}': expected {wanted}, found {values.dtype.name}{list(values.shape)}")
