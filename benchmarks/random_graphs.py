@@ -652,6 +652,8 @@ def random_graph(seed: int) -> RandomGraph:
     results = graph.random.sample(made, min(len(made), graph.random.randint(1, 4)))
     if made[-1] not in results:
         results.append(made[-1])
+    if graph.random.random() < 0.1:  # results that no operator of their own makes
+        results.append(graph.random.choice([*results, *graph.arguments]))
     arguments = ", ".join(f"{value.name}: {value.type}" for value in graph.arguments)
     types = ", ".join(value.type for value in results)
     names = ", ".join(value.name for value in results)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from torch_mlir import ir
 
 from vgfc import diagnostics
-from vgfc.command_line import add_output_options, command, complete_with, parse_arguments
+from vgfc.bytecode import ensure_sound, is_bytecode
+from vgfc.command_line import add_output_options, add_printing_options, command, complete_with, parse_arguments, printed
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context, register
 from vgfc.files import read_array, read_bytes, write_atomically
@@ -90,8 +91,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="X.npy",
         help="with --verify-numerics: an input; once each, in order (default: generated)",
     )
-    result.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
-    result.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
+    add_printing_options(result)
     result.add_argument("--mlir-print-ir-before", metavar="PASSES", default="", help="print IR before these passes")
     result.add_argument("--mlir-print-ir-after", metavar="PASSES", default="", help="print IR after these passes")
     result.add_argument("--mlir-print-ir-before-all", action="store_true", help="print IR before each pass")
@@ -99,7 +99,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--mlir-print-ir-after-change", action="store_true", help="print IR after passes that changed it"
     )
-    result.add_argument("--mlir-elide-elementsattrs-if-larger", type=int, metavar="N", help="elide larger constants")
     result.add_argument("--mlir-timing", action="store_true", help="print the time each pass took to standard error")
     result.add_argument(
         "--mlir-pass-pipeline-crash-reproducer", metavar="FILE", help="where a failing pass leaves its reproducer"
@@ -208,7 +207,9 @@ class Session:
         return True
 
     def parse(self, piece: bytes) -> ir.Module:
-        """The piece as a module; raises MLIRError after collecting what is wrong with it."""
+        """The piece as a module; raises MLIRError after collecting what is wrong with it, CompileError for damaged bytecode."""
+        if is_bytecode(piece):
+            ensure_sound(piece, self.arguments.input)
         with self.context:
             if not self.arguments.split_input_file and Path(self.arguments.input).is_file():
                 return ir.Module.parseFile(self.arguments.input)  # locations then name the file
@@ -222,6 +223,9 @@ class Session:
         except ir.MLIRError as error:
             if not self.messages:
                 self.messages.append(diagnostics.Message("error", str(error), None))
+            return None
+        except CompileError as error:
+            self.messages.append(diagnostics.Message("error", error.message, None))
             return None
         done: list[Step] = []
 
@@ -307,21 +311,6 @@ def show_dialects(as_json: bool) -> None:
     print(json.dumps(sorted(found)) if as_json else "Available Dialects: " + ", ".join(sorted(found)))
 
 
-def output_of(module: ir.Module, arguments: argparse.Namespace) -> bytes:
-    """The module as it is to be written."""
-    if arguments.emit_bytecode:
-        import io
-
-        stream = io.BytesIO()
-        module.operation.write_bytecode(stream)
-        return stream.getvalue()
-    text = module.operation.get_asm(
-        enable_debug_info=arguments.mlir_print_debuginfo,
-        large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
-    )
-    return f"{text.rstrip()}\n".encode()
-
-
 def new_pass(arguments: argparse.Namespace) -> None:
     """Write a new pass and say where it is."""
     from vgfc.new_pass import create_pass
@@ -385,7 +374,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             show_messages(session.messages, piece, arguments)
             failed |= module is None
         if module is not None:
-            outputs.append(output_of(module, arguments))
+            outputs.append(printed(module, arguments))
     if arguments.mlir_timing:
         rows = [{"pass": name, "seconds": seconds} for name, seconds in session.timing.rows]
         print(json.dumps({"timing": rows}) if arguments.json else session.timing.table(), file=sys.stderr)

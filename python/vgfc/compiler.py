@@ -15,7 +15,7 @@ from vgfc.diagnostics import CompileError
 from vgfc.emit.vgf import emit_pieces, push_constants_of
 from vgfc.frontend.load import load, parse_mlir
 from vgfc.interface import dtype_name, notes, ports
-from vgfc.ir import copy_module, element_type, shape
+from vgfc.ir import bytecode, copy_module, element_type, shape
 from vgfc.parts import Part, Split, split
 from vgfc.passmanager import EXACT, Instrumentation, parse_pipeline, run_steps
 from vgfc.passmanager import run_pipeline as run_textual_pipeline
@@ -69,7 +69,7 @@ def compile(
         instrumentations = [*instrumentations, verification]
     start = time.perf_counter()
     if isinstance(model, ir.Module):
-        module = parse_mlir(_bytecode(model))
+        module = parse_mlir(bytecode(model), is_trusted=True)
     elif isinstance(model, str | os.PathLike):
         module = load(model, input_shapes)
     else:
@@ -160,9 +160,7 @@ def _build(part: Part, lowered: ir.Module) -> BuiltPart:
     """What is written for a part, from its lowered module."""
     if part.kind == "host":
         reasons = [f"{found.operator}: {found.reason}" for found in explain(part.module)]
-        return BuiltPart(
-            "host", (_bytecode(lowered),), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons))
-        )
+        return BuiltPart("host", (bytecode(lowered),), part.inputs, part.outputs, reasons=tuple(dict.fromkeys(reasons)))
     return BuiltPart("vgf", tuple(emit_pieces(lowered)), part.inputs, part.outputs, push_constants_of(lowered))
 
 
@@ -188,14 +186,6 @@ def _verification(
         verification.inputs = example_arrays(program)
         verification.expected = results_of(program.module(check_guards=False), program, verification.inputs)
     return verification
-
-
-def _bytecode(module: ir.Module) -> bytes:
-    import io
-
-    stream = io.BytesIO()
-    module.operation.write_bytecode(stream)
-    return stream.getvalue()
 
 
 __all__ = ["CompileError", "compile", "compile_mlir", "run_pipeline"]

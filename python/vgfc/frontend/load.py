@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torch_mlir import ir
 
+from vgfc.bytecode import ensure_sound, is_bytecode
 from vgfc.diagnostics import CompileError, source_line
 from vgfc.dialect import make_context
 from vgfc.files import read_bytes
@@ -28,19 +29,20 @@ def load(path: str | os.PathLike[str], input_shapes: Shapes | None = None) -> ir
     return READERS[suffix](path, input_shapes)
 
 
-def parse_mlir(content: bytes | str, name: str = "-") -> ir.Module:
+def parse_mlir(content: bytes | str, name: str = "-", is_trusted: bool = False) -> ir.Module:
     """MLIR text or bytecode as a module in a context of its own; `name` is the file that it was read from.
 
-    Raises CompileError where it does not parse.
+    Bytecode that this process did not write itself (`is_trusted`) is read by a child process first. Raises CompileError
+    where it does not parse.
     """
+    if isinstance(content, bytes) and is_bytecode(content) and not is_trusted:
+        ensure_sound(content, name)
     context = make_context()
     try:
         with context:
             if Path(name).is_file():
                 return ir.Module.parseFile(name)  # locations then name the file
-            return ir.Module.parse(
-                content if isinstance(content, str) or content[:4] == b"ML\xefR" else content.decode()
-            )
+            return ir.Module.parse(content if isinstance(content, str) or is_bytecode(content) else content.decode())
     except (UnicodeDecodeError, RuntimeError):  # the latter where MLIR's own message is no text
         raise CompileError(f"'{name}': expected MLIR text or bytecode, found other bytes") from None
     except ir.MLIRError as error:

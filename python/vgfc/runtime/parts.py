@@ -10,6 +10,7 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc.bundle import BuiltPart, Bundle
+from vgfc.bytecode import ensure_sound, is_bytecode
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.program import from_file, to_file
@@ -95,10 +96,12 @@ def load(part: BuiltPart) -> VulkanProgram | HostProgram:
         return VulkanProgram(part.content, part.push_constants)
     if part.kind != "host":
         raise CompileError(f"expected a part of kind vgf or host, found '{part.kind}'")
-    context = make_context()
+    if not is_bytecode(part.content):
+        raise CompileError("expected a host part in MLIR bytecode, found other bytes")
+    ensure_sound(part.content, "host part")
     try:
-        with context:
+        with make_context():
             module = ir.Module.parse(part.content)
-    except ir.MLIRError:
+    except (ir.MLIRError, RuntimeError):
         raise CompileError("expected a host part in MLIR bytecode, found bytes that do not parse") from None
     return HostProgram(module)
