@@ -28,7 +28,7 @@ PATIENCE = 6  # cuts that may go by without lowering the session, as there are t
 NEAR_PEAK = 0.6  # an operator with this share of the peak's bytes live is worth cutting
 
 
-def cost_of(program: Program) -> float:
+def cost_of(program: Program, taken_bytes: int) -> float:
     """What the search lowers: the session's bytes, averaged with a maximum of the live bytes that counts equal peaks.
 
     With the session alone, nothing would be gained by cutting the first of two equal peaks.
@@ -38,7 +38,7 @@ def cost_of(program: Program) -> float:
     if largest == 0:
         return 0.0
     smooth = largest * math.pow(sum((size / largest) ** SMOOTHNESS for size in live), 1 / SMOOTHNESS)
-    return math.sqrt(session_bytes(program) * smooth)
+    return math.sqrt(taken_bytes * smooth)
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """A stretch cut into parts, what the segment costs then, and the multiplications that are done twice."""
+    """A stretch cut into parts, what the segment costs and takes then, and the multiplications that are done twice."""
 
     cost: float
+    session_bytes: int
     operators: int
     stretch: Stretch
     parts: tuple[Part, ...]
@@ -79,7 +80,7 @@ class Segment:
         self.described = segment_program(function)
         self.program = self.described.program
         self.session_bytes = session_bytes(self.program)
-        self.cost = cost_of(self.program)
+        self.cost = cost_of(self.program, self.session_bytes)
         self.operators = len(self.program.instructions)
         self.numbers = {value: number for number, value in enumerate(self.described.values)}
         self.extents = {value: shape(value) for value in self.numbers if isinstance(value.type, ir.RankedTensorType)}
@@ -118,7 +119,8 @@ class Segment:
                 draft.instructions.append(instruction)
         program = Program(tuple(draft.sizes), tuple(draft.instructions))
         repeated = draft.work - sum(self.work[op.result] for op in ops)
-        return Choice(cost_of(program), len(draft.instructions), stretch, tuple(parts), repeated)
+        taken = session_bytes(program)
+        return Choice(cost_of(program, taken), taken, len(draft.instructions), stretch, tuple(parts), repeated)
 
     def best(self, candidates: Iterable[Stretch], allowed: int, limits: Limits) -> Choice | None:
         """The cut that is worth most and repeats no more than `allowed` multiplications; None where none is worth it."""
