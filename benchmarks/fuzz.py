@@ -32,7 +32,7 @@ from vgfc.emit.tosa_flatbuffer import encode
 from vgfc.frontend.load import parse_mlir
 from vgfc.frontend.tosa_flatbuffer import read_tosa
 from vgfc.frontend.vgf import read_vgf
-from vgfc.ir import copy_module
+from vgfc.ir import bytecode, copy_module
 from vgfc.numerics import VerifyNumerics, compare
 from vgfc.passmanager import parse_pipeline, run_pipeline, run_steps
 from vgfc.pipeline import LOWER, PIPELINES
@@ -158,14 +158,6 @@ def sound_files(index: int) -> dict[str, bytes]:
         "mlir": graph.text.encode(),
         "mlirbc": bytecode(module),
     }
-
-
-def bytecode(module: ir.Module) -> bytes:
-    import io
-
-    stream = io.BytesIO()
-    module.operation.write_bytecode(stream)
-    return stream.getvalue()
 
 
 READERS: dict[str, Callable[[bytes], object]] = {

@@ -6,7 +6,6 @@ python -m benchmarks.partitioning [--segments 2,4,8] [--json FILE] [model ...]
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 import time
@@ -24,7 +23,7 @@ from benchmarks import models
 from vgfc.diagnostics import CompileError
 from vgfc.frontend.load import parse_mlir
 from vgfc.frontend.torch import import_program
-from vgfc.ir import entry, operations
+from vgfc.ir import bytecode, entry, operations
 from vgfc.passmanager import parse_pipeline, run_pipeline, run_steps
 from vgfc.pipeline import PIPELINES
 from vgfc.segments import SEGMENT_INDEX
@@ -55,9 +54,7 @@ def before_partitioning(model: torch.nn.Module, inputs: Any) -> bytes:
         names = [step.name for step in steps]
         end = names.index(FIRST_PARTITION_PASS) if FIRST_PARTITION_PASS in names else len(steps)
         run_steps(steps[:end], module)
-    stream = io.BytesIO()
-    module.operation.write_bytecode(stream)
-    return stream.getvalue()
+    return bytecode(module)
 
 
 class Counter:

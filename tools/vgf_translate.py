@@ -11,14 +11,13 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from vgfc.command_line import add_output_options, command, parse_arguments
+from vgfc.command_line import add_output_options, add_printing_options, command, parse_arguments, printed
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
 from vgfc.files import read_bytes, write_atomically
@@ -42,24 +41,9 @@ def parser() -> argparse.ArgumentParser:
     what = result.add_argument_group("translations").add_mutually_exclusive_group(required=True)
     for name in TRANSLATIONS:
         what.add_argument(f"--{name}", dest="translation", action="store_const", const=name)
-    result.add_argument("--emit-bytecode", action="store_true", help="write MLIR as bytecode instead of text")
-    result.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
-    result.add_argument("--mlir-elide-elementsattrs-if-larger", type=int, metavar="N", help="elide larger constants")
+    add_printing_options(result)
     add_output_options(result, "say on standard error what was written, as JSON")
     return result
-
-
-def written(module: ir.Module, arguments: argparse.Namespace) -> bytes:
-    """A module as bytecode or text."""
-    if arguments.emit_bytecode:
-        stream = io.BytesIO()
-        module.operation.write_bytecode(stream)
-        return stream.getvalue()
-    text = module.operation.get_asm(
-        enable_debug_info=arguments.mlir_print_debuginfo,
-        large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
-    )
-    return f"{text.rstrip()}\n".encode()
 
 
 def parsed(content: bytes, arguments: argparse.Namespace) -> ir.Module:
@@ -73,7 +57,7 @@ def vgf_to_mlir(content: bytes, arguments: argparse.Namespace) -> bytes:
     """The segmented module of a VGF file."""
     from vgfc.frontend.vgf import read_vgf
 
-    return written(read_vgf(content, make_context()), arguments)
+    return printed(read_vgf(content, make_context()), arguments)
 
 
 def vgf_to_text(content: bytes, arguments: argparse.Namespace) -> bytes:
@@ -110,14 +94,14 @@ def tosa_to_mlir(content: bytes, arguments: argparse.Namespace) -> bytes:
     """The module of a TOSA FlatBuffer."""
     from vgfc.frontend.tosa_flatbuffer import read_tosa
 
-    return written(read_tosa(content, make_context()), arguments)
+    return printed(read_tosa(content, make_context()), arguments)
 
 
 def import_onnx(content: bytes, arguments: argparse.Namespace) -> bytes:
     """The torch-dialect module of an ONNX model."""
     from vgfc.frontend.onnx import read_onnx
 
-    return written(read_onnx(content), arguments)
+    return printed(read_onnx(content), arguments)
 
 
 TRANSLATIONS: dict[str, Callable[[bytes, argparse.Namespace], bytes]] = {

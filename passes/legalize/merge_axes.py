@@ -30,6 +30,7 @@ from vgfc.ir import (
     defining,
     element_type,
     entry,
+    erase_unused,
     functions,
     int_list,
     operations,
@@ -232,9 +233,4 @@ class MergeAxes(Pass):
                     with ir.InsertionPoint(op), op.location:
                         op.results[0].replace_all_uses_with(reshaped(op.operands[0], shape(op.results[0])))
                     op.erase()
-            for op in reversed(list(operations(function))):
-                if (
-                    op.name in ("tosa.reshape", "tosa.const", "tosa.const_shape")
-                    and next(iter(op.results[0].uses), None) is None
-                ):
-                    op.erase()
+            erase_unused(function)

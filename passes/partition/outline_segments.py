@@ -23,7 +23,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from vgfc.diagnostics import fail
-from vgfc.ir import defining, operations
+from vgfc.ir import defining, erase_unused, operations
 from vgfc.passmanager import Pass, register
 from vgfc.segments import (
     SEGMENT,
@@ -143,13 +143,6 @@ def redirect(op: ir.Operation, replacements: dict[ir.Value, ir.Value]) -> None:
                 redirect(inner.operation, replacements)
 
 
-def erase_unused(function: func.FuncOp) -> None:
-    """Erase what nothing reads, last first, so that what only it reads goes too."""
-    for op in reversed(list(operations(function))):
-        if op.name not in STATEFUL and not any(list(result.uses) for result in op.results):
-            op.erase()
-
-
 def fill(segment: func.FuncOp, outline: Outline) -> None:
     """Move the outline's operations into the segment's function and end it."""
     block = segment.add_entry_block([value.location for value in outline.inputs])
@@ -184,7 +177,7 @@ class OutlineSegments(Pass):
         if is_outlined(module):
             return
         function = partitioned_entry(module)
-        erase_unused(function)
+        erase_unused(function, lambda op: op.name not in STATEFUL)
         outlines = outlines_of(function)
         returned = list(function.entry_block.operations)[-1]
         produced: dict[ir.Value, ir.Value] = {}

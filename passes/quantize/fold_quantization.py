@@ -18,7 +18,7 @@ from vgfc.diagnostics import fail
 from vgfc.integer.comparisons import is_float_tensor
 from vgfc.integer.fold import QuantizeFolder
 from vgfc.integer.forms import NotInteger
-from vgfc.ir import functions, operations
+from vgfc.ir import erase_unused, functions, operations
 from vgfc.passmanager import Pass, register
 from vgfc.target import Target, target_of
 
@@ -68,19 +68,9 @@ def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> N
     if "vgf.quantize" in names:
         move_dequantize_to_the_end(function, folder)
     del folder
-    erase_dead(function)
+    erase_unused(function)
 
 
 def reads_argument(op: ir.Operation) -> bool:
     """Whether this is the model's own first quantize."""
     return isinstance(op.operands[0].owner, ir.Block)
-
-
-def erase_dead(function: ir.OpView) -> None:
-    """Drop TOSA and vgf operators that nothing reads; all but the stateful ones are pure."""
-    for op in reversed(list(operations(function))):
-        is_pure = (
-            op.name.split(".")[0] in ("tosa", "vgf", "arith") and "variable" not in op.name and not len(op.regions)
-        )
-        if is_pure and not any(next(iter(result.uses), None) for result in op.results):
-            op.erase()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from vgfc.ir import bytecode
 from vgfc.passmanager import Instrumentation, Step
 
 if TYPE_CHECKING:
@@ -24,6 +25,24 @@ def add_output_options(parser: argparse.ArgumentParser, json_help: str) -> None:
     """Add --json and --quiet, which every command has."""
     parser.add_argument("--json", action="store_true", help=json_help)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def add_printing_options(parser: argparse.ArgumentParser) -> None:
+    """Add how a module is written; `printed` follows them."""
+    parser.add_argument("--emit-bytecode", action="store_true", help="write MLIR as bytecode instead of text")
+    parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
+    parser.add_argument("--mlir-elide-elementsattrs-if-larger", type=int, metavar="N", help="elide larger constants")
+
+
+def printed(module: ir.Module, arguments: argparse.Namespace) -> bytes:
+    """A module as bytecode or text, as the options of `add_printing_options` say."""
+    if arguments.emit_bytecode:
+        return bytecode(module)
+    text = module.operation.get_asm(
+        enable_debug_info=arguments.mlir_print_debuginfo,
+        large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
+    )
+    return f"{text.rstrip()}\n".encode()
 
 
 def complete_with(argument: argparse.Action, completer: Callable[..., list[str]]) -> None:

@@ -54,6 +54,16 @@ class PassFailure(CompileError):  # noqa: N818 - named as MLIR names it
         self.location = location
 
 
+def verify(module: ir.Module, subject: str) -> None:
+    """Raises CompileError, at its operation, for a module that MLIR's verifier refuses: "<subject> is invalid: ..."."""
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        details = error.error_diagnostics
+        message = f"{subject} is invalid: {details[0].message if details else error}"
+        raise CompileError(message, details[0].location if details else None) from None
+
+
 def fail(op: ir.Operation | ir.OpView, message: str) -> PassFailure:
     """The error for `op`, to be raised: says what was found and what was wanted, lower case, no full stop."""
     return PassFailure(f"'{op.operation.name}' {message}", op.location)

@@ -6,6 +6,7 @@ int64 for i4 / i48.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
@@ -242,6 +243,13 @@ def copy_module(module: ir.Module) -> ir.Module:
     return copy
 
 
+def bytecode(module: ir.Module) -> bytes:
+    """The module as MLIR bytecode."""
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()
+
+
 def fingerprint(module: ir.Module) -> list[object]:
     """Equal for two states of modules of one context exactly when they print the same, locations apart.
 
@@ -314,10 +322,10 @@ def replace(op: ir.Operation, value: ir.Value) -> None:
     op.erase()
 
 
-def erase_unused(function: func.FuncOp) -> None:
-    """Erase the pure operations of the function's first block whose results nothing reads, to the last."""
+def erase_unused(function: func.FuncOp, may_go: Callable[[ir.Operation], bool] = is_pure) -> None:
+    """Erase the operations of the function's first block that may go and whose results nothing reads, to the last."""
     for op in reversed(list(operations(function))):
-        if is_pure(op) and not any(True for result in op.results for _ in result.uses):
+        if may_go(op) and not any(True for result in op.results for _ in result.uses):
             op.erase()
 
 

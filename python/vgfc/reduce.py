@@ -149,9 +149,7 @@ def _refresh_type(function: func.FuncOp) -> None:
 def _erase_unused(module: ir.Module) -> None:
     """Remove operations whose results nobody reads, and private functions that nobody calls."""
     for function in _functions(module):
-        for op in reversed(list(helpers.operations(function))):
-            if op.results and all(next(iter(value.uses), None) is None for value in op.results):
-                op.erase()
+        helpers.erase_unused(function, lambda op: len(op.results) > 0)
     called = {
         ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         for function in helpers.functions(module)

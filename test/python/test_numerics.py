@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import ml_dtypes
@@ -74,6 +75,8 @@ def dropped_rescale(module: ir.Module) -> None:
     rescale.erase()
 
 
+Plant = Callable[[Callable[[ir.Module], None], str], None]
+
 # fault, the pass it is planted in, the operator and the line that have to be named
 FAULTS = [
     (wrong_constant, "vgf-shrink-constants", "tosa.conv2d", 6),
@@ -83,7 +86,7 @@ FAULTS = [
 
 
 @pytest.fixture
-def plant(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ir.Module], None], str], None]:
+def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
     """Makes a registered pass do its work and then some harm, once."""
 
     def plant_fault(fault: Callable[[ir.Module], None], name: str) -> None:
@@ -111,49 +114,41 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("fault", "pass_name", "operator", "line"), FAULTS, ids=lambda value: getattr(value, "__name__", "")
-)
-def test_vgf_opt_names_pass_and_operator(
-    fault: Callable[[ir.Module], None],
-    pass_name: str,
-    operator: str,
-    line: int,
-    plant: Callable[[Callable[[ir.Module], None], str], None],
-    model: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plant(fault, pass_name)
+@dataclass(frozen=True)
+class Planted:
+    """A pass that does its work and then some harm, once, and the operator and the line that have to be named."""
+
+    pass_name: str
+    operator: str
+    line: int
+
+
+@pytest.fixture(params=FAULTS, ids=[fault.__name__ for fault, *_ in FAULTS])
+def planted(request: pytest.FixtureRequest, plant: Plant) -> Planted:
+    fault, name, operator, line = request.param
+    plant(fault, name)
+    return Planted(name, operator, line)
+
+
+def test_vgf_opt_names_pass_and_operator(planted: Planted, model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert vgf_opt.main([model, "--vgf-pipeline=tosa-optimize", "--verify-numerics", "-o", "out.mlir"]) == 1
     message = capsys.readouterr().err
-    assert f"pass '{pass_name}" in message
-    assert f"'{operator}' ({model}:{line}" in message
+    assert f"pass '{planted.pass_name}" in message
+    assert f"'{planted.operator}' ({model}:{planted.line}" in message
     assert not Path("out.mlir").exists()
-    reproducer = Path(f"{pass_name}.reproducer.mlir")
+    reproducer = Path(f"{planted.pass_name}.reproducer.mlir")
     assert f"reproducer written to {reproducer}" in message
     # the reproducer is the module before the pass, and that pass: its fault is planted only once, so that it is sound now
-    assert pass_name in reproducer.read_text()
+    assert planted.pass_name in reproducer.read_text()
     assert vgf_opt.main(["--run-reproducer", str(reproducer), "--verify-numerics", "-o", "out.mlir"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("fault", "pass_name", "operator", "line"), FAULTS, ids=lambda value: getattr(value, "__name__", "")
-)
-def test_vgf_bisect_names_pass_and_operator(
-    fault: Callable[[ir.Module], None],
-    pass_name: str,
-    operator: str,
-    line: int,
-    plant: Callable[[Callable[[ir.Module], None], str], None],
-    model: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plant(fault, pass_name)
+def test_vgf_bisect_names_pass_and_operator(planted: Planted, model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert vgf_bisect.main([model, "--no-vulkan", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert found["jump"].startswith(f"after {pass_name}")
+    assert found["jump"].startswith(f"after {planted.pass_name}")
     named = [found["first_different"], found["first_gone"]]
-    assert {"operation": operator, "source": f"{model}:{line}:8"} in named
+    assert {"operation": planted.operator, "source": f"{model}:{planted.line}:8"} in named
 
 
 def test_sound_passes_are_left_in_peace(model: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +157,7 @@ def test_sound_passes_are_left_in_peace(model: str, capsys: pytest.CaptureFixtur
 
 
 def test_a_fault_in_lowering_is_found_in_what_is_written(
-    plant: Callable[[Callable[[ir.Module], None], str], None], model: str, capsys: pytest.CaptureFixture[str]
+    plant: Plant, model: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """After the last pass the module is encoded and read back, so that lowering is checked as a whole."""
 
@@ -202,9 +197,7 @@ def test_nothing_that_can_be_run_is_an_error(tmp_path: Path, capsys: pytest.Capt
     assert "numerics could not be verified: no module of TOSA" in capsys.readouterr().err
 
 
-def test_a_tolerance_of_zero_wants_the_same_bits(
-    plant: Callable[[Callable[[ir.Module], None], str], None], model: str
-) -> None:
+def test_a_tolerance_of_zero_wants_the_same_bits(plant: Plant, model: str) -> None:
     def last_bit(module: ir.Module) -> None:
         (convolution,) = every(module, "tosa.conv2d")
         constant = helpers.defining(convolution.operands[1])
@@ -240,7 +233,7 @@ def test_pytorch_is_the_first_stage() -> None:
     assert found.jump is None
 
 
-def test_a_fault_of_the_import_names_the_operator(plant: Callable[[Callable[[ir.Module], None], str], None]) -> None:
+def test_a_fault_of_the_import_names_the_operator(plant: Plant) -> None:
     """Between PyTorch and TOSA the values of the exported graph's nodes are compared with TOSA's."""
     import torch
 
@@ -254,7 +247,7 @@ def test_a_fault_of_the_import_names_the_operator(plant: Callable[[Callable[[ir.
         compile_model(Model(), inputs, verify_numerics=True)
 
 
-def test_bisect_finds_a_fault_of_the_import(plant: Callable[[Callable[[ir.Module], None], str], None]) -> None:
+def test_bisect_finds_a_fault_of_the_import(plant: Plant) -> None:
     import torch
 
     class Model(torch.nn.Module):

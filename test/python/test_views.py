@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import factors
 
 from vgfc.views import (
     View,
@@ -25,12 +26,12 @@ from vgfc.views import (
 Shape = tuple[int, ...]
 
 
-def factorizations(factors: list[int]) -> st.SearchStrategy[Shape]:
-    """Shapes that group these factors in their order, with axes of extent 1 in between."""
+def factorizations(primes: list[int]) -> st.SearchStrategy[Shape]:
+    """Shapes that group these numbers in their order, with axes of extent 1 in between."""
 
     def build(cuts: list[bool], units: list[bool]) -> Shape:
         extents = [1]
-        for factor, cut in zip(factors, cuts, strict=True):
+        for factor, cut in zip(primes, cuts, strict=True):
             if cut:
                 extents.append(factor)
             else:
@@ -40,7 +41,7 @@ def factorizations(factors: list[int]) -> st.SearchStrategy[Shape]:
                 extents.insert(min(place * 2, len(extents)), 1)
         return tuple(extents)
 
-    count = len(factors)
+    count = len(primes)
     return st.builds(
         build, st.lists(st.booleans(), min_size=count, max_size=count), st.lists(st.booleans(), max_size=3)
     )
@@ -49,8 +50,8 @@ def factorizations(factors: list[int]) -> st.SearchStrategy[Shape]:
 @st.composite
 def chains(draw: st.DrawFn) -> tuple[Shape, list[tuple[str, Shape]]]:
     """A shape and a few reshapes and transposes after it."""
-    factors = draw(st.lists(st.sampled_from([2, 3, 4, 5]), min_size=1, max_size=4))
-    start = draw(factorizations(factors))
+    primes = draw(st.lists(st.sampled_from([2, 3, 4, 5]), min_size=1, max_size=4))
+    start = draw(factorizations(primes))
     current, chain = start, []
     for _ in range(draw(st.integers(0, 4))):
         if draw(st.booleans()):
@@ -58,21 +59,10 @@ def chains(draw: st.DrawFn) -> tuple[Shape, list[tuple[str, Shape]]]:
             chain.append(("transpose", tuple(order)))
             current = tuple(current[axis] for axis in order)
         else:
-            pieces = [prime for extent in current for prime in prime_factors(extent)]
+            pieces = [prime for extent in current for prime in factors(extent)]
             current = draw(factorizations(pieces))
             chain.append(("reshape", current))
     return start, chain
-
-
-def prime_factors(number: int) -> list[int]:
-    found, divisor = [], 2
-    while number > 1:
-        if number % divisor:
-            divisor += 1
-        else:
-            found.append(divisor)
-            number //= divisor
-    return found
 
 
 def step(shape: Shape, kind: str, numbers: Shape) -> View:

@@ -17,7 +17,7 @@ from torch_mlir.dialects import func
 
 from vgfc import ir as helpers
 from vgfc import tosa_encoding as encoding
-from vgfc.diagnostics import CompileError
+from vgfc.diagnostics import CompileError, verify
 from vgfc.frontend.tosa_attributes import plain_attribute
 from vgfc.passmanager import run_pipeline
 
@@ -162,14 +162,7 @@ def read_tosa(content: bytes, context: ir.Context) -> ir.Module:
         module = ir.Module.create()
         reader = _Reader(regions, content)
         reader.read_entry(module)
-        try:
-            module.operation.verify()
-        except ir.MLIRError as error:
-            details = error.error_diagnostics
-            raise CompileError(
-                f"the file's graph is invalid: {details[0].message if details else error}",
-                details[0].location if details else None,
-            ) from None
+        verify(module, "the file's graph")
         _validate(module)
     return module
 

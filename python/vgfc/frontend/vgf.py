@@ -22,7 +22,7 @@ from torch_mlir.dialects import func
 
 from vgfc import ir as helpers
 from vgfc import tosa_encoding as encoding
-from vgfc.diagnostics import CompileError
+from vgfc.diagnostics import CompileError, verify
 from vgfc.frontend.spirv_reader import Application, Constant, Graph, Port, TensorType, read_graphs
 from vgfc.frontend.tosa_attributes import plain_attribute
 from vgfc.shaders import DOMAIN, TENSOR_DESCRIPTOR
@@ -41,14 +41,7 @@ def read_vgf(content: bytes, context: ir.Context) -> ir.Module:
     file = decode(content)
     with context, ir.Location.unknown():
         module = _Builder(file).build()
-        try:
-            module.operation.verify()
-        except ir.MLIRError as error:
-            details = error.error_diagnostics
-            raise CompileError(
-                f"the file's graphs are invalid: {details[0].message if details else error}",
-                details[0].location if details else None,
-            ) from None
+        verify(module, "the file's graph")
     return module
 
 

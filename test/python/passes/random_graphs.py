@@ -80,6 +80,7 @@ def nested(numbers: list, shape: Shape) -> str:
 
 
 def factors(number: int) -> list[int]:
+    """The prime factors of a number, the smallest first."""
     found, divisor = [], 2
     while number > 1:
         if number % divisor:
