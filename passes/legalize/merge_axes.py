@@ -15,7 +15,7 @@ Invalid input: none, what cannot be rewritten is left alone.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -42,7 +42,6 @@ from vgfc.passmanager import Pass, register
 from vgfc.tosa_operators import ELEMENTWISE, REDUCTIONS
 
 Groups = list[list[int]]  # neighbouring axes, in order
-Treated = Callable[[ir.Operation], list[object]]  # for each axis, what the operator does along it
 
 
 def axis_of(op: ir.Operation) -> int:

@@ -37,7 +37,6 @@ class Plan:
     inputs: list[Shape]
     steps: list[Step] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
-    whole_numbers: bool = False
 
     def __repr__(self) -> str:
         """What hypothesis prints: one line a step."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from vgfc.partitioning import Graph, check_partition, crossing_bytes, partition, split_by_budget
+from vgfc.partitioning import Graph, partition, split_by_budget
 
 
 def random_graph(generator: random.Random, count: int, colours: list[str], solo: frozenset[str], width: int) -> Graph:
@@ -24,6 +24,39 @@ def random_graph(generator: random.Random, count: int, colours: list[str], solo:
         [generator.randint(1, 100) for _ in range(count)],
         solo,
     )
+
+
+def check_partition(graph: Graph, segments: Sequence[Sequence[int]]) -> list[str]:
+    """What is wrong with a partition, one sentence each; empty when it is legal. Shares no code with `partition`."""
+    problems = []
+    counts = [0] * len(graph.reads)
+    where: dict[int, int] = {}
+    for number, members in enumerate(segments):
+        if not members:
+            problems.append(f"segment {number} is empty")
+        for index in members:
+            counts[index] += 1
+            where[index] = number
+        colours = {graph.colours[index] for index in members}
+        if len(colours) > 1:
+            problems.append(f"segment {number} has operators of {' and '.join(sorted(colours))}")
+        if colours & graph.solo and len(members) > 1:
+            problems.append(f"segment {number} has {len(members)} operators of {min(colours)}, expected one")
+    problems += [f"operator {index} is in {count} segments" for index, count in enumerate(counts) if count != 1]
+    for index, sources in enumerate(graph.reads):
+        for source in sorted(sources):
+            if where.get(source, -1) > where.get(index, len(segments)):
+                problems.append(f"operator {index} of segment {where[index]} reads {source} of segment {where[source]}")
+    return problems
+
+
+def crossing_bytes(graph: Graph, segments: Sequence[Sequence[int]]) -> int:
+    """Bytes of the results that a segment other than their own reads, each result counted once."""
+    where = {index: number for number, members in enumerate(segments) for index in members}
+    crossing = {
+        source for index, sources in enumerate(graph.reads) for source in sources if where[source] != where[index]
+    }
+    return sum(graph.sizes_bytes[source] for source in crossing)
 
 
 def fewest_by_orders(graph: Graph) -> int:

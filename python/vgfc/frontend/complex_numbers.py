@@ -44,11 +44,6 @@ PARTWISE = {
     aten.mean.dim,
     aten.constant_pad_nd.default,
 }
-NORMALIZATIONS = {
-    0: "backward",
-    1: "ortho",
-    2: "forward",
-}  # as _fft_r2c and its like number what a forward transform does
 
 
 @dataclass(frozen=True)

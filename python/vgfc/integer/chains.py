@@ -38,7 +38,6 @@ CURVED = frozenset(
     ]
 )
 ELEMENTWISE = LINEAR | CURVED
-SHAPED = ("tosa.table",)
 
 
 class Chains:

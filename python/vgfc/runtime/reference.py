@@ -79,14 +79,6 @@ def trace_reference(module: ir.Module, inputs: Sequence[np.ndarray[Any, Any]]) -
     return Trace(values, file.results)
 
 
-def run_reference_file(content: bytes, inputs: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-    """The raw results of a TOSA FlatBuffer for `inputs` (bf16 as uint16), as the reference model gives them out.
-
-    Raises CompileError where the model calls the graph invalid or its result unpredictable.
-    """
-    return _run_in_process(content, inputs)
-
-
 def _prepare(kinds: list[ir.Type], inputs: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
     if len(inputs) != len(kinds):
         raise CompileError(f"expected {len(kinds)} inputs, found {len(inputs)}")
