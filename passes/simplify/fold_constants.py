@@ -8,9 +8,10 @@ as a whole and only its end becomes a constant, so that a weight that is transpo
 three times.
 
 Operators are left alone whose result the specification leaves undefined (an i32 overflow, an index out of range),
-and those whose result is more than `max-growth-bytes` larger than what it is made from, such as a large tile. Every constant
-lives as long as the module's context, so with `views=false` transposes and reshapes of constants stay as well: the passes
-that change weights look through them, and only what they leave needs to be written.
+those whose result is more than `max-growth-bytes` larger than what it is made from, such as a large tile, and casts of
+many 8- or 16-bit integers to 32 bits, which quantisation stores so. Every constant lives as long as the module's context, so
+with `views=false` transposes and reshapes of constants stay as well: the passes that change weights look through them,
+and only what they leave needs to be written.
 
 Invalid input: none, an operator that is not evaluated here stays.
 """
@@ -35,6 +36,7 @@ from vgfc.ir import (
 from vgfc.passmanager import EXACT, Pass, register
 from vgfc.tosa_numpy import CONSTANTS, EVALUATORS, evaluate, known_operands
 
+WIDENED_BYTES = 8192
 VIEWS = ("tosa.transpose", "tosa.reshape")
 # In floating point a device may round these otherwise than we do (TOSA 1.0, "Floating-point operator precision").
 FREELY_ROUNDED = frozenset(
@@ -88,10 +90,19 @@ class FoldConstants(Pass):
         if operands is None:
             return None
         kinds = [operand.type for operand in op.operands if isinstance(operand.type, ir.RankedTensorType)]
+        if op.name == "tosa.cast" and widens(op):
+            return None
         known_bytes = sum(size_bytes(kind) for kind in kinds)
         if size_bytes(op.result.type) > known_bytes + self.max_growth_bytes:
             return None
         return evaluate(op, operands)
+
+
+def widens(op: ir.Operation) -> bool:
+    """Whether a cast makes large integers of narrow ones, which are stored so to save bytes."""
+    names = tuple(str(element_type(value)) for value in (op.operands[0], op.result))
+    grown_bytes = size_bytes(op.result.type) - size_bytes(op.operands[0].type)
+    return names in (("i8", "i32"), ("i16", "i32")) and grown_bytes >= WIDENED_BYTES
 
 
 def _is_read_elsewhere(value: ir.Value, function: func.FuncOp) -> bool:

@@ -28,8 +28,10 @@ from vgfc.ir import constant, shape, tensor
 Function = Callable[[Array], Array]
 
 TOLERANCE = 2.0**-10  # of the largest result, or of each result where it is a factor
-GATHER_BITS = 13
+MOST_ENTRIES = 2**13  # of a gather's table for a part of a function's range
+ENTRIES_STEP = 2**9  # tables of equal functions end at the same multiple of it, so that they are one constant
 MANTISSA_BITS = 12
+POWER_BITS = 16  # of the entries of a power's table: the same for all scales, so that they are one constant
 LEAST_BITS = 11
 POWERS = {"tosa.reciprocal": -1.0, "tosa.rsqrt": -0.5}  # their exponents
 
@@ -121,9 +123,16 @@ def trimmed(function: Function, low: float, high: float) -> tuple[float, float]:
         if last <= first:
             return low, high
         new_low, new_high = points[max(first - 1, 0)], points[min(last + 1, len(points) - 1)]
-        if new_high - new_low > 0.9 * (high - low):
+        if new_high - new_low > 0.999 * (high - low):
             return low, high
         low, high = float(new_low), float(new_high)
+
+
+def inside(function: Function, points: Array, low: float, high: float) -> Array:
+    """The function at the points; where it has no finite value outside [low, high], that at the nearer end."""
+    with np.errstate(all="ignore"):
+        values = function(points)
+        return np.where(np.isfinite(values), values, function(np.clip(points, low, high)))
 
 
 def interpolated(form: Form, function: Function, relative: bool, has_int16: bool, op: ir.Operation) -> Form:
@@ -139,10 +148,8 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
     unit = math.copysign(max(abs(start), abs(end)) / (2**15 - 1), form.unit)
     # One entry on either side may lie outside the range, so that the lines through the last ones inside are right.
     step = TABLE_STEP * abs(unit)
-    points = np.clip(table_codes() * unit, low - step, high + step)
+    values = inside(function, np.clip(table_codes() * unit, low - step, high + step), low, high)
     with np.errstate(all="ignore"):
-        values = function(points)
-        values = np.where(np.isfinite(values), values, function(np.clip(points, low, high)))
         error = table_error(function, values, unit, low, high, relative)
     if error > TOLERANCE:
         raise NotInteger(
@@ -153,29 +160,45 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
 
 
 def gathered(form: Form, function: Function, start: float, end: float, relative: bool, op: ir.Operation) -> Form:
-    """The same without 16-bit tables: the nearest of 2^GATHER_BITS points."""
+    """The same without 16-bit tables: the nearest of points that lie a power of two apart, as far as TOLERANCE allows.
+
+    Such points are the same whatever the scale of the form is. They begin at a code of 0 where that is near enough.
+    """
     wide = widened(form, op)
-    last = 2**GATHER_BITS - 1
     first_code, last_code = (round(edge / wide.unit) for edge in (start, end))
     if wide.unit < 0:
         first_code, last_code = last_code, first_code
-    unit = abs(last_code - first_code) * abs(wide.unit) / last
-    points = math.copysign(1.0, wide.unit) * (first_code * abs(wide.unit) + np.arange(last + 1) * unit)
-    values = function(points)
-    steps = np.abs(np.diff(values)) / 2
-    size = np.minimum(np.abs(values[1:]), np.abs(values[:-1])) if relative else np.max(np.abs(values))
-    if not (steps <= 2 * TOLERANCE * size).all():
-        raise NotInteger(op, f"changes too much over {start:g} to {end:g} for a gather of {last + 1} entries")
-    value = build.sub(wide.value, build.scalar_like(first_code, wide.value)) if first_code else wide.value
-    low, high = wide.low - first_code, wide.high - first_code
+    base = first_code if first_code < 0 or first_code > last_code // 4 else 0
+    unit = abs(wide.unit)
+
+    def values_of(step: float, count: int) -> Array:
+        codes = np.maximum(np.arange(count) * (step / unit) + base, first_code)
+        return inside(function, codes * wide.unit, *sorted((start, end)))
+
+    reach = (last_code - base) * unit
+    step = 2.0 ** math.ceil(math.log2(reach / (MOST_ENTRIES - 1)))
+    if not is_followed(values_of(step, int(reach / step) + 2), relative, 2 * TOLERANCE):
+        raise NotInteger(op, f"changes too much over {start:g} to {end:g} for a gather of {MOST_ENTRIES} entries")
+    while is_followed(values_of(2 * step, int(reach / step / 2) + 2), relative, TOLERANCE):
+        step *= 2
+    count = -(-(int(reach / step) + 2) // ENTRIES_STEP) * ENTRIES_STEP
+    value = build.sub(wide.value, build.scalar_like(base, wide.value)) if base else wide.value
+    low, high = wide.low - base, wide.high - base
     if low < 0:
         value, low = build.binary("tosa.maximum", value, build.scalar_like(0, value)), 0
-    span = last_code - first_code
+    span = int((count - 1) * step / unit)
     if high > span:
         value, high = build.binary("tosa.minimum", value, build.scalar_like(span, value)), span
-    moved = Form(value, one(abs(wide.unit)), -1, 0, low, high)
-    indices = rescale(moved, "i32", one(unit), -1, 0, op)
-    return read_gather(indices.value, values, 22, op)
+    moved = Form(value, one(unit), -1, 0, low, high)
+    indices = rescale(moved, "i32", one(step), -1, 0, op)
+    return read_gather(indices.value, values_of(step, count), 22, op)
+
+
+def is_followed(values: Array, relative: bool, tolerance: float) -> bool:
+    """Whether the nearest of these values is within the tolerance of all that lie between them."""
+    steps = np.abs(np.diff(values)) / 2
+    size = np.minimum(np.abs(values[1:]), np.abs(values[:-1])) if relative else np.max(np.abs(values))
+    return bool((steps <= tolerance * size).all())
 
 
 def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> Form:
@@ -221,7 +244,7 @@ def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> For
         indices = build.binary("tosa.logical_right_shift", mantissa, build.scalar_like(32 - MANTISSA_BITS, mantissa))
         middles = (np.arange(2**MANTISSA_BITS) + 0.5) * 2.0 ** (32 - MANTISSA_BITS)
         values = np.maximum(middles, 2.0**30 if halves else 2.0**31) ** exponent
-        read = read_gather(indices, values, min(room, 24), op)
+        read = read_gather(indices, values, min(room, POWER_BITS), op)
     value = build.binary("tosa.logical_left_shift", read.value, amount)
     largest = min(int(wide.low**exponent / read.unit * 1.01) + 2, read.high << most)
     least = max(0, int(wide.high**exponent / read.unit * 0.99) - 2)

@@ -8,10 +8,12 @@ from torch_mlir import ir
 from vgfc import build
 from vgfc.integer.alignment import aligned
 from vgfc.integer.folder import Folder
-from vgfc.integer.forms import ROOM, Form, NotInteger, one, replace_scale, rescale, shifted, to_32
-from vgfc.integer.numerics import Array
-from vgfc.ir import attributes_of, constant, defining, shape
+from vgfc.integer.forms import ROOM, Form, NotInteger, element_of, one, replace_scale, rescale, shifted, to_32
+from vgfc.integer.numerics import RANGES, Array
+from vgfc.ir import attributes_of, constant, defining, shape, tensor
 
+LARGE = 4096  # elements from which on a constant is stored in 16 bits and widened by an operator
+LEAST_FINER_BITS = 8  # by which such a constant has to be finer than the codes that it is added to
 MASKED = 32.0  # exp(-32) is nothing beside 1 in any of the types here
 
 
@@ -37,11 +39,12 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
         return form
     fine = form
     if form.element != "i32":
-        reach = (form.real_reach + float(np.abs(known).max())) / ROOM
-        scale = (
-            form.unit if abs(form.unit) < reach else form.unit * 2.0 ** -min(16, int(np.log2(abs(form.unit) / reach)))
-        )
-        fine = rescale(form, "i32", one(scale), -1, 0, op)
+        largest = float(np.abs(known).max())
+        bits = finer_bits(form, (form.real_reach + largest) / ROOM)
+        if is_large(known):
+            narrow_bits = finer_bits(form, largest / RANGES["i16"][1])
+            bits = narrow_bits if narrow_bits >= LEAST_FINER_BITS else bits
+        fine = rescale(form, "i32", one(form.unit * 2.0**-bits), -1, 0, op)
     fine = shifted(fine)
     codes = np.rint(known / per_axis(fine, np.ndim(known)))
     if not codes.any() and shape(op.result) == shape(form.value):
@@ -50,8 +53,27 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
     if max(-low, high) >= 2**31:
         coarse = fine.scale * (max(-low, high) / ROOM)
         return add_constant(rescale(fine, "i32", coarse, fine.axis, 0, op), known, op)
-    value = build.add(fine.value, constant(codes.astype(np.int64).reshape(np.shape(known)), build.i32()))
+    value = build.add(fine.value, wide_constant(codes.astype(np.int64).reshape(np.shape(known))))
     return Form(value, fine.scale, fine.axis, 0, low, high)
+
+
+def is_large(values: Array) -> bool:
+    """Whether a constant takes so many bytes that an operator more is worth half of them; equal values are stored once."""
+    return values.size >= LARGE and not (values == values.flat[0]).all()
+
+
+def finer_bits(form: Form, least_unit: float) -> int:
+    """By how many bits codes of 32 bits are finer than the form's, as long as their unit is not below `least_unit`."""
+    return max(0, min(16, int(np.log2(abs(form.unit) / least_unit)))) if least_unit < abs(form.unit) else 0
+
+
+def wide_constant(codes: Array) -> ir.Value:
+    """Codes as i32; many that fit 16 bits are stored so, which costs an operator and saves half of the bytes."""
+    low, high = RANGES["i16"]
+    if not is_large(codes) or codes.min() < low or codes.max() > high:
+        return constant(codes, build.i32())
+    stored = constant(codes, element_of("i16"))
+    return build.operation("tosa.cast", tensor(codes.shape, build.i32()), [stored])
 
 
 def without_infinities(form: Form, known: Array, op: ir.Operation) -> Array:

@@ -105,3 +105,24 @@ func.func @stays(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %2 = tosa.sin %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %2 : tensor<2x3xf32>
 }
+
+// -----
+
+// 4096 numbers that were never quantized are 16-bit codes in the file, at the finest scale that 16 bits have room for: 2^-14
+// of the operand's, in which 0.49 is 32113.
+
+// CHECK-LABEL: func.func @positions
+func.func @positions(%x: tensor<64x64xi8>) -> tensor<64x64xi8> {
+  // CHECK-DAG: %[[STORED:.+]] = "tosa.const"() <{values = dense<{{.*}}> : tensor<64x64xi16>}>
+  // CHECK-DAG: %[[FINE:.+]] = tosa.rescale %arg0, {{.+}} : (tensor<64x64xi8>, {{.+}}) -> tensor<64x64xi32>
+  // CHECK: %[[WIDE:.+]] = tosa.cast %[[STORED]]
+  // CHECK: %[[SUM:.+]] = tosa.add %[[FINE]], %[[WIDE]]
+  // CHECK: tosa.rescale %[[SUM]]
+  %some = "tosa.const"() {values = dense<[[0.1, 0.49, -0.3, 0.2]]> : tensor<1x4xf32>} : () -> tensor<1x4xf32>
+  %times = tosa.const_shape {values = dense<[64, 16]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %positions = tosa.tile %some, %times : (tensor<1x4xf32>, !tosa.shape<2>) -> tensor<64x64xf32>
+  %0 = "vgf.dequantize"(%x) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.25> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<64x64xi8>) -> tensor<64x64xf32>
+  %1 = tosa.add %0, %positions : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = "vgf.quantize"(%1) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.25> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<64x64xf32>) -> tensor<64x64xi8>
+  return %2 : tensor<64x64xi8>
+}

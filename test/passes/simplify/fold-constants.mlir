@@ -73,3 +73,23 @@ func.func @overflow() -> tensor<1xi32> {
   %1 = tosa.add %0, %0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
   return %1 : tensor<1xi32>
 }
+
+// -----
+
+// Many narrow integers stay narrow in the file, a few do not.
+
+// CHECK-LABEL: func.func @widened
+func.func @widened(%x: tensor<4096xi32>, %y: tensor<4xi32>) -> (tensor<4096xi32>, tensor<4xi32>) {
+  // CHECK-NEXT: %[[MANY:.+]] = "tosa.const"() <{values = dense<3> : tensor<4096xi16>}>
+  // CHECK-NEXT: %[[WIDE:.+]] = tosa.cast %[[MANY]]
+  // CHECK-NEXT: tosa.add %arg0, %[[WIDE]]
+  // CHECK: %[[FEW:.+]] = "tosa.const"() <{values = dense<3> : tensor<4xi32>}>
+  // CHECK: tosa.add %arg1, %[[FEW]]
+  %0 = "tosa.const"() <{values = dense<3> : tensor<4096xi16>}> : () -> tensor<4096xi16>
+  %1 = tosa.cast %0 : (tensor<4096xi16>) -> tensor<4096xi32>
+  %2 = tosa.add %x, %1 : (tensor<4096xi32>, tensor<4096xi32>) -> tensor<4096xi32>
+  %3 = "tosa.const"() <{values = dense<3> : tensor<4xi16>}> : () -> tensor<4xi16>
+  %4 = tosa.cast %3 : (tensor<4xi16>) -> tensor<4xi32>
+  %5 = tosa.add %y, %4 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %2, %5 : tensor<4096xi32>, tensor<4xi32>
+}
