@@ -269,6 +269,37 @@ def test_whole_program_on_request() -> None:
     assert cut.run(given, device="reference").tobytes() == plain.run(given, device="reference").tobytes()
 
 
+def test_integer_sums_are_split_unless_refused() -> None:
+    # half a megabyte of sums beside their codes
+    text = f"""
+    func.func @main(%x: tensor<1x64x64x3xi8>) -> tensor<1x32x32x32xi8> {{
+      {constant("w", (32, 3, 3, 3), "i8", -90, 90)}
+      {constant("b", (32,), "i32", -500, 500)}
+      {constant("m", (32,), "i32", 1073741824, 1173741824)}
+      {constant("s", (32,), "i8", 38, 41)}
+      %i = "tosa.const"() <{{values = dense<0> : tensor<1xi32>}}> : () -> tensor<1xi32>
+      %z = "tosa.const"() <{{values = dense<3> : tensor<1xi8>}}> : () -> tensor<1xi8>
+      %k = "tosa.const"() <{{values = dense<0> : tensor<1xi8>}}> : () -> tensor<1xi8>
+      %0 = tosa.conv2d %x, %w, %b, %z, %k {{acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>,
+        stride = array<i64: 1, 1>}} : (tensor<1x64x64x3xi8>, tensor<32x3x3x3xi8>, tensor<32xi32>, tensor<1xi8>, tensor<1xi8>)
+        -> tensor<1x64x64x32xi32>
+      %1 = tosa.rescale %0, %m, %s, %i, %z {{input_unsigned = false, output_unsigned = false, per_channel = true,
+        rounding_mode = SINGLE_ROUND, scale32 = true}}
+        : (tensor<1x64x64x32xi32>, tensor<32xi32>, tensor<32xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<1x64x64x32xi8>
+      %2 = tosa.max_pool2d %1 {{kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}}
+        : (tensor<1x64x64x32xi8>) -> tensor<1x32x32x32xi8>
+      return %2 : tensor<1x32x32x32xi8>
+    }}
+    """
+    split, whole, exact = (vgfc.compile_mlir(text, **wish) for wish in ({}, {"stripes": False}, {"exact": True}))
+    assert split.memory().session_bytes < 0.8 * whole.memory().session_bytes
+    assert exact.memory().session_bytes == whole.memory().session_bytes
+    given = np.random.default_rng(2).integers(-128, 128, (1, 64, 64, 3)).astype(np.int8)
+    wanted = whole.run(given, device="reference")
+    assert len(np.unique(wanted)) > 100
+    assert split.run(given, device="reference").tobytes() == wanted.tobytes()
+
+
 def test_nothing_changes_without_a_request() -> None:
     text = PIPELINES["tosa-optimize"]()
     module = module_of("convolution")
