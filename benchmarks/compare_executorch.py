@@ -36,8 +36,8 @@ from benchmarks import models
 from benchmarks.footprint import Footprint
 from benchmarks.measure import sqnr_db
 from benchmarks.vgf_statistics import Statistics, statistics
+from vgfc.boundary import from_file, to_file
 from vgfc.interface import Port
-from vgfc.program import from_file, to_file
 from vgfc.runtime.vulkan import VulkanProgram
 from vgfc.vgf_file import Resource, VgfFile
 

@@ -18,7 +18,8 @@ from torch_mlir import ir
 from vgfc.diagnostics import CompileError, PassFailure, fail
 from vgfc.ir import defining, element_type, functions, shape
 from vgfc.passmanager import Pass, register
-from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, find, schema_arguments
+from vgfc.registered_shaders import find
+from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, schema_arguments
 from vgfc.torch_conversion import Call, carried_type, convert_one, is_none, is_tensor, operator_name, scalar_constant
 
 # The argument names of PyTorch's own operators that come with a shader; those of a torch.library operator are in its schema.

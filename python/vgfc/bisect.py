@@ -319,10 +319,10 @@ def _vulkan_tracer(module: ir.Module, inputs: list[Array]) -> Tracer | None:
         return None
 
     def trace() -> Trace:
+        from vgfc.boundary import to_file
         from vgfc.exposed import exposed_module
         from vgfc.passmanager import run_pipeline
         from vgfc.pipeline import PIPELINES
-        from vgfc.program import to_file
         from vgfc.runtime.vulkan import VulkanProgram
 
         exposed, watched, results = exposed_module(module)

@@ -15,13 +15,13 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc import ir as helpers
+from vgfc.boundary import from_file, to_file
 from vgfc.diagnostics import CompileError, source_line
 from vgfc.emit.tosa_flatbuffer import Watched
 from vgfc.emit.vgf import emit
 from vgfc.frontend.vgf import read_vgf
 from vgfc.interface import Port, ports
 from vgfc.passmanager import Instrumentation, Step
-from vgfc.program import from_file, to_file
 from vgfc.runtime.reference import Trace, UnpredictableError, run_reference, trace_reference
 
 Array = np.ndarray[Any, Any]

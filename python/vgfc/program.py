@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Sequence
 from math import prod
@@ -13,6 +12,7 @@ import ml_dtypes  # noqa: F401 - makes numpy know bfloat16 and the fp8 types by 
 import numpy as np
 from torch_mlir import ir
 
+from vgfc.boundary import from_file, is_torch, to_file, to_torch
 from vgfc.bundle import Bundle
 from vgfc.bundle import write as write_bundle
 from vgfc.diagnostics import CompileError
@@ -116,14 +116,14 @@ class Program:
         arrays = [to_file(port, given.get(port.name, self._state.get(port.name))) for port in self.all_inputs]
         results = self._execute(arrays, device)
         returned = []
-        wants_torch = any(_is_torch(tensor) for tensor in tensors)
+        wants_torch = any(is_torch(tensor) for tensor in tensors)
         state_inputs = {port.state: port.name for port in self.all_inputs if port.state is not None}
         for port, values in zip(self.all_outputs, results, strict=True):
             value = from_file(port, values)
             if port.state is not None:
                 self._state[state_inputs[port.state]] = value
             else:
-                returned.append(_to_torch(value) if wants_torch else value)
+                returned.append(to_torch(value) if wants_torch else value)
         return returned[0] if len(returned) == 1 else tuple(returned)
 
     def vulkan(self) -> PartsProgram:
@@ -241,62 +241,3 @@ def _resource_bytes(resource: Resource) -> int:
 
 def _size(port: Port) -> int:
     return int(np.prod(port.file_shape, dtype=np.int64)) * np.dtype(port.file_dtype).itemsize
-
-
-def to_file(port: Port, value: Any) -> Array:
-    """What the file takes for a tensor of the model: narrowed with its range checked, quantised as PyTorch does, reshaped.
-
-    A quantised port takes the integer codes as well. Raises CompileError for another shape or type, and for values that
-    the file's type cannot hold.
-    """
-    array = _to_numpy(value)
-    allowed = {port.dtype, port.file_dtype} if port.scale is not None else {port.dtype}
-    if array.shape != port.shape or array.dtype.name not in allowed:
-        found = f"{array.dtype.name}{list(array.shape)}"
-        raise CompileError(f"input '{port.name}': expected {port.dtype}{list(port.shape)}, found {found}")
-    wanted = np.dtype(port.file_dtype)
-    if port.scale is not None and array.dtype != wanted:
-        limits = np.iinfo(wanted)
-        codes = np.rint(array.astype(np.float32) * np.float32(1.0 / port.scale)) + (port.zero_point or 0)
-        array = np.clip(codes, limits.min, limits.max).astype(wanted)
-    elif array.dtype != wanted and wanted.kind in "iu" and array.dtype.kind in "iu":
-        limits = np.iinfo(wanted)
-        if array.size and (array.min() < limits.min or array.max() > limits.max):
-            found = f"[{array.min()}, {array.max()}]"
-            raise CompileError(f"input '{port.name}': expected values of {wanted.name}, found values in {found}")
-    return np.ascontiguousarray(array.astype(wanted, copy=False)).reshape(port.file_shape)
-
-
-def from_file(port: Port, values: Array) -> Array:
-    """The model's own tensor behind what the file gave: dequantised, widened, reshaped."""
-    if port.scale is not None and port.dtype != port.file_dtype:
-        values = (values.astype(np.int32) - (port.zero_point or 0)).astype(np.float32) * np.float32(port.scale)
-    return values.reshape(port.shape).astype(np.dtype(port.dtype), copy=False)
-
-
-def _is_torch(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def _to_numpy(value: Any) -> Array:
-    if not _is_torch(value):
-        return np.asarray(value)
-    import torch
-
-    tensor = value.detach().cpu().contiguous()
-    if tensor.dtype == torch.bfloat16:
-        raw: Array = tensor.view(torch.int16).numpy()
-        return raw.view("bfloat16")
-    array: Array = tensor.numpy()
-    return array
-
-
-def _to_torch(value: Array) -> Any:
-    import torch
-
-    if value.dtype.name == "bfloat16":
-        return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.ascontiguousarray(value)).reshape(
-        value.shape
-    )  # ascontiguousarray makes a scalar a vector

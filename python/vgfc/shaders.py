@@ -31,7 +31,6 @@ from typing import Any
 from torch_mlir import ir
 
 from vgfc.diagnostics import CompileError, PassFailure, fail
-from vgfc.plugins import plugins
 from vgfc.vgf_file import FORMAT_TYPES, FORMATS
 
 DOMAIN = "com.arm.VulkanCustomShader"
@@ -84,7 +83,7 @@ class Shader:
 
 Factory = Callable[[ShaderCall], Shader]
 
-_registered: dict[str, Factory] = {}
+registered: dict[str, Factory] = {}
 
 
 def register(operator: str, shader: Shader | Factory) -> None:
@@ -94,18 +93,12 @@ def register(operator: str, shader: Shader | Factory) -> None:
     """
     if not re.fullmatch(r"\w+::\w+(\.\w+)?", operator):
         raise CompileError(f"shader for '{operator}': expected an operator's name, namespace::name")
-    _registered[operator] = shader if callable(shader) else lambda call: shader
+    registered[operator] = shader if callable(shader) else lambda call: shader
 
 
 def unregister(operator: str) -> None:
     """Forget an operator's shader; does nothing where it has none."""
-    _registered.pop(operator, None)
-
-
-def find(operator: str) -> Factory | None:
-    """What was registered for an operator (with or without its overload), None for an operator without a shader."""
-    _load_plugins()
-    return _registered.get(operator) or _registered.get(operator.partition(".")[0])
+    registered.pop(operator, None)
 
 
 def schema_arguments(operator: str, count: int) -> list[str]:
@@ -118,15 +111,6 @@ def schema_arguments(operator: str, count: int) -> list[str]:
         if packet is not None:
             return [argument.name for argument in getattr(packet, packet.overloads()[0])._schema.arguments]
     return [f"argument_{index}" for index in range(count)]
-
-
-@functools.cache
-def _load_plugins() -> None:
-    from vgfc.glsl import grid_sample
-
-    grid_sample.register_shaders()
-    for plugin in plugins("vgfc.shaders").values():
-        plugin.load()()
 
 
 # In a module

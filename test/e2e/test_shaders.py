@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from torch_mlir import ir
 
 import vgfc
 from vgfc import bundle
+from vgfc.registered_shaders import find
 from vgfc.runtime.parts import PartsProgram
-from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, compile_glsl, find
+from vgfc.shaders import Shader, ShaderCall, Tensor, attributes_for, compile_glsl
 from vgfc.target import Target
 
 INTERPOLATIONS = ["bilinear", "nearest"]
@@ -242,3 +245,17 @@ def test_shader_that_cannot_be_right(shader: Shader, message: str) -> None:
 def test_name_that_no_operator_has() -> None:
     with pytest.raises(vgfc.CompileError, match="expected an operator's name, namespace::name"):
         vgfc.shaders.register("mine", Shader("", (1, 1, 1)))
+
+
+def test_a_program_s_own_shader_comes_before_those_of_vgfc() -> None:
+    # In a process of its own: here vgfc's shaders may have been looked up before.
+    script = """
+import vgfc
+from vgfc.registered_shaders import find
+
+mine = vgfc.shaders.Shader("", (1, 1, 1))
+vgfc.shaders.register("aten::grid_sampler", mine)
+print(find("aten::grid_sampler")(None) is mine, find("aten::grid_sampler_2d") is not None)
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["True", "True"]

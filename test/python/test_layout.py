@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,34 @@ def test_imports_go_one_way() -> None:
         uses_manager = starts(imports(path), "torch_mlir.passmanager")
         problems += [f"{path}: only vgfc.passmanager may use MLIR's PassManager" for _ in uses_manager]
     assert not problems, "\n".join(problems)
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def without_types(tree: ast.AST) -> ast.AST:
+    """The tree without what only a type checker imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    return tree
+
+
+def test_no_modules_import_each_other() -> None:
+    modules = {module_name(path): path for path in files(PACKAGE)}
+    graph: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        found = graph.setdefault(name, set())
+        for node in ast.walk(without_types(ast.parse(path.read_text(encoding="utf-8")))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                inner = [f"{node.module}.{alias.name}" for alias in node.names]
+                found |= {name if name in modules else node.module for name in inner}
+        found &= modules.keys()
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def test_every_pass_has_its_lit_files() -> None:

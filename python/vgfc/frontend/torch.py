@@ -31,7 +31,7 @@ from vgfc.frontend.complex_numbers import without_complex
 from vgfc.host_operators import HOST_OPERATORS
 from vgfc.ir import Array, dense, numpy_type
 from vgfc.pipeline import CONVERT_TORCH
-from vgfc.shaders import find as find_shader
+from vgfc.registered_shaders import find as find_shader
 from vgfc.torch_conversion import converted_operators
 
 Model = torch.nn.Module | ExportedProgram | str | os.PathLike[str]

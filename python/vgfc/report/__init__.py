@@ -204,7 +204,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from vgfc.report.page import framed
+        from vgfc.report.html import framed
 
         return framed(self.to_html())
 

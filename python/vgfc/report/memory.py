@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from torch_mlir import ir
 
@@ -27,6 +28,7 @@ from vgfc.planning import (
     session_buffers,
 )
 from vgfc.report.graph import ProgramGraph, Segment, type_text
+from vgfc.report.html import framed, page
 from vgfc.segments import ALIAS_GROUPS, is_outlined, partitioned_entry, symbols_of
 
 
@@ -115,9 +117,7 @@ class MemoryReport:
 
     def to_html(self, title: str = "Memory") -> str:
         """One self-contained page: figures, every session over time, what is live at its peak."""
-        from vgfc.report.page import memory_page
-
-        return memory_page(self, title)
+        return page({"title": title, "memory": memory_data(self, ())})
 
     def __str__(self) -> str:
         lines = [
@@ -144,9 +144,57 @@ class MemoryReport:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from vgfc.report.page import framed
-
         return framed(self.to_html())
+
+
+def memory_data(memory: MemoryReport, segments: Sequence[Segment]) -> dict[str, Any]:
+    """The memory as the page draws it; `index` is the segment's number in the drawing of the graph."""
+    numbers = {segment.name: number for number, segment in enumerate(segments)}
+    return {
+        "session_bytes": memory.session_bytes,
+        "between_bytes": memory.between_bytes,
+        "constant_bytes": memory.constant_bytes,
+        "input_bytes": memory.input_bytes,
+        "output_bytes": memory.output_bytes,
+        "between_bound_bytes": memory.between_bound_bytes,
+        "between": [
+            {
+                "segment": value.segment,
+                "readers": value.readers,
+                "type": value.type,
+                "group": value.group,
+                "lower": value.lower,
+                "upper": value.upper,
+                "size_bytes": value.size_bytes,
+            }
+            for value in memory.between
+        ],
+        "sessions": [
+            {
+                "segment": session.segment,
+                "index": numbers.get(session.segment, 0),
+                "size_bytes": session.size_bytes,
+                "bound_bytes": session.bound_bytes,
+                "peak_instant": session.peak_instant,
+                "live_bytes": session.live_bytes,
+                "blocks": [
+                    {
+                        "node": block.node,
+                        "name": block.name,
+                        "type": block.type,
+                        "source": block.source,
+                        "path": block.path,
+                        "lower": block.lower,
+                        "upper": block.upper,
+                        "offset_bytes": block.offset_bytes,
+                        "size_bytes": block.size_bytes,
+                    }
+                    for block in session.blocks
+                ],
+            }
+            for session in memory.sessions
+        ],
+    }
 
 
 def session_memory(segment: Segment) -> SessionMemory:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from vgfc.boundary import from_file, to_file
 from vgfc.bundle import BuiltPart, Bundle
 from vgfc.bytecode import ensure_sound, is_bytecode
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
-from vgfc.program import from_file, to_file
 from vgfc.runtime.host import HostProgram
 from vgfc.runtime.layers import Device, prepare
 from vgfc.runtime.vulkan import VulkanProgram

@@ -14,8 +14,8 @@ from benchmarks import browser, models
 from benchmarks.browser import Opened
 from vgfc.program import Program
 from vgfc.report import LayerError
-from vgfc.report.page import common_folder
-from vgfc.report.page import page as page_of
+from vgfc.report.html import common_folder
+from vgfc.report.html import page as page_of
 from vgfc.runtime.vulkan import VulkanProgram
 
 if browser.find_chromium() is None:
