@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import vgfpy
 
 from vgfc.diagnostics import CompileError
@@ -121,7 +122,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class VgfFile:
-    """A decoded file; it keeps the bytes alive that constants refer to."""
+    """A decoded file; its constants are views of the bytes that it was decoded from, and keep them alive."""
 
     version: tuple[int, int, int]
     vulkan_header_version: int
@@ -175,17 +176,17 @@ def decode(content: bytes) -> VgfFile:
         "constant section", vgfpy.CreateConstantDecoder, header.GetConstantsOffset(), header.GetConstantsSize()
     )
     try:
-        return _file(header, modules, sequence, resources, constants)
+        return _file(content, header, modules, sequence, resources, constants)
     except UnicodeDecodeError:
         raise CompileError("damaged VGF file: a name is not UTF-8") from None
 
 
-def _file(header: Any, modules: Any, sequence: Any, resources: Any, constants: Any) -> VgfFile:
+def _file(content: bytes, header: Any, modules: Any, sequence: Any, resources: Any, constants: Any) -> VgfFile:
     return VgfFile(
         version=(header.GetMajor(), header.GetMinor(), header.GetPatch()),
         vulkan_header_version=header.GetEncoderVulkanHeadersVersion(),
         resources=tuple(_resource(resources, index) for index in range(resources.size())),
-        constants=tuple(_constant(constants, index) for index in range(constants.size())),
+        constants=tuple(_constant(content, constants, index) for index in range(constants.size())),
         modules=tuple(_module(modules, index) for index in range(modules.size())),
         segments=tuple(_segment(sequence, index) for index in range(sequence.modelSequenceTableSize())),
         inputs=_slots(sequence, sequence.getModelSequenceInputBindingSlotsHandle()),
@@ -206,10 +207,13 @@ def _resource(table: Any, index: int) -> Resource:
     )
 
 
-def _constant(table: Any, index: int) -> Constant:
-    data = table.getConstant(index)
-    if data is None:
+def _constant(content: bytes, table: Any, index: int) -> Constant:
+    found = table.getConstant(index)
+    if found is None:
         raise CompileError(f"damaged VGF file: constant {index} has no data")
+    # the library's view does not keep the content alive; the same bytes seen through the content do
+    start_bytes = np.frombuffer(found, np.uint8).ctypes.data - np.frombuffer(content, np.uint8).ctypes.data
+    data = memoryview(content)[start_bytes : start_bytes + found.nbytes]
     return Constant(table.getConstantMrtIndex(index), data, table.getConstantSparsityDimension(index))
 
 

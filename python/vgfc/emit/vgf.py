@@ -184,21 +184,19 @@ def _spirv_module(wrapper: ir.Operation) -> ir.Operation:
 
 
 def _checked(spirv: ir.Operation) -> ir.Operation:
-    """The module again; raises PassFailure where two outputs of a graph are one value, or one is an input.
+    """The module again; raises PassFailure where two outputs of a graph are one value.
 
-    A runtime binds each to a tensor of its own and writes where an operator's result lies, so that one of them would
-    stay unwritten.
+    A runtime binds each to a tensor of its own and writes where the value lies, so that one of them would stay unwritten. An
+    input it does copy.
     """
     for graph in spirv.regions[0].blocks[0].operations:
         if graph.operation.name != "spirv.ARM.Graph":
             continue
         block = graph.operation.regions[0].blocks[0]
-        seen = set(block.arguments)
+        seen: set[ir.Value] = set()
         for index, value in enumerate(block.operations[len(block.operations) - 1].operation.operands):
             if value in seen:
-                raise fail(
-                    graph, f"output {index} of a graph is an input or another output, expected a value of its own"
-                )
+                raise fail(graph, f"output {index} of a graph is another output, expected a value of its own")
             seen.add(value)
     return spirv
 

@@ -27,7 +27,7 @@ FILE_IDENTIFIER = b"TOSA"
 VALIDATION = "tosa-validate"
 VALIDATION_OPTIONS = "strict-op-spec-alignment allow-invalid-op-datatype-combinations"
 ENVIRONMENT = (
-    '#tosa.target_env<specification_version = "1.0", level = none, profiles = [pro_int, pro_fp], extensions = '
+    '#tosa.target_env<specification_version = "1.1.draft", level = none, profiles = [pro_int, pro_fp], extensions = '
     "[int16, int4, bf16, fp8e4m3, fp8e5m2, fft, variable, controlflow, doubleround, inexactround, dynamic]>"
 )
 MAX_RANK = 16  # far above the specification's levels; keeps a damaged file from asking for the absurd

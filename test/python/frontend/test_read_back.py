@@ -24,6 +24,7 @@ from vgfc.passmanager import run_pipeline
 from vgfc.pipeline import LOWER
 from vgfc.runtime.reference import run_reference
 from vgfc.tosa_encoding import OPERATORS as ENCODED
+from vgfc.vgf_file import decode
 
 from .operators import OPERATORS
 
@@ -282,3 +283,19 @@ def test_damaged_files_end_in_a_message(name: str) -> None:
                 assert str(error)
                 refused += 1
         assert refused > 20  # the damage is real
+
+
+def test_vgf_constants_outlive_the_content() -> None:
+    """What a decoded constant shows is the file's, when nothing else holds the file any longer."""
+    values = np.arange(4096, dtype=np.float32)
+    text = (
+        "func.func @main(%x: tensor<4096xf32>) -> (tensor<4096xf32>) {\n"
+        f'  %c = "tosa.const"() {{values = dense<"0x{values.tobytes().hex()}"> : tensor<4096xf32>}} : () -> tensor<4096xf32>\n'
+        "  %0 = tosa.add %x, %c : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>\n"
+        "  return %0 : tensor<4096xf32>\n}\n"
+    )
+    content = lowered(text)
+    (constant,) = decode(content).constants
+    assert isinstance(constant.data.obj, bytes)  # the view holds the content itself, not an address in it
+    del content
+    np.testing.assert_array_equal(np.frombuffer(constant.data, np.float32), values)
