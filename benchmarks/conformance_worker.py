@@ -130,6 +130,14 @@ def run_ours(test: Test, library: VerifierLibrary) -> dict[str, Any]:
     return found
 
 
+def same_bits(array: Array, kind: Any) -> Array:
+    """Integers of the same width with or without a sign: model-converter's files tell unsigned ones, TOSA's tests do not."""
+    wanted = np.dtype(kind)
+    if array.dtype.kind in "iu" and wanted.kind in "iu" and array.dtype.itemsize == wanted.itemsize:
+        return array.view(wanted)
+    return array
+
+
 def run_theirs(test: Test, converter: str, library: VerifierLibrary) -> dict[str, Any]:
     """The test through model-converter; the runtime is the same."""
     file = test.folder / "theirs.vgf"
@@ -150,11 +158,21 @@ def run_theirs(test: Test, converter: str, library: VerifierLibrary) -> dict[str
     file.unlink()
     try:
         program = VulkanProgram(content)
-        shapes = [program.file.resources[slot.resource].shape for slot in program.file.inputs]
-        if len(shapes) != len(test.inputs):
-            return {"outcome": "failed", "reason": f"the file has {len(shapes)} inputs instead of {len(test.inputs)}"}
-        arrays = [array.reshape(shape) for array, shape in zip(test.inputs, shapes, strict=True)]
-        return judge(test, program.run(arrays), library)
+        resources = [program.file.resources[slot.resource] for slot in program.file.inputs]
+        if len(resources) != len(test.inputs):
+            return {
+                "outcome": "failed",
+                "reason": f"the file has {len(resources)} inputs instead of {len(test.inputs)}",
+            }
+        arrays = [
+            same_bits(array, item.dtype).reshape(item.shape) for array, item in zip(test.inputs, resources, strict=True)
+        ]
+        results = program.run(arrays)
+        names = test.description["ofm_file"]
+        wanted = [load(test.folder / name).dtype for name in names] if len(names) == len(results) else []
+        return judge(
+            test, [same_bits(*pair) for pair in zip(results, wanted, strict=True)] if wanted else results, library
+        )
     except CompileError as error:
         return {"outcome": "failed", "reason": error.message}
 
