@@ -30,8 +30,8 @@ from dataclasses import dataclass, replace
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from vgfc.ir import entry, operations
-from vgfc.memory import Described, entry_program, read_values
+from vgfc.ir import entry, operations, read_values
+from vgfc.memory import Described, entry_program
 from vgfc.passmanager import Pass, PipelineError, register
 from vgfc.planning import (
     Buffer,

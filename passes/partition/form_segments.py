@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.diagnostics import fail
-from vgfc.ir import defining, operations, size_bytes
+from vgfc.ir import defining, operations, read_values, size_bytes
 from vgfc.partitioning import Graph, partition, split_by_budget
 from vgfc.passmanager import Pass, register
 from vgfc.planning.program import Instruction, Program
@@ -43,15 +43,6 @@ from vgfc.target import Target, target_of
 def values_bytes(values: Sequence[ir.Value]) -> int:
     """Device bytes of the tensors among these values."""
     return sum(size_bytes(value.type) for value in values if isinstance(value.type, ir.RankedTensorType))
-
-
-def read_values(op: ir.Operation) -> list[ir.Value]:
-    """What an operation and the regions in it read from outside of it."""
-    found = list(op.operands)
-    inside = [inner for region in op.regions for block in region.blocks for inner in list(block.operations)]
-    for inner in inside:
-        found += read_values(inner.operation)
-    return found
 
 
 def graph_of(body: list[ir.Operation]) -> Graph:

@@ -23,7 +23,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from vgfc.diagnostics import fail
-from vgfc.ir import defining, erase_unused, operations
+from vgfc.ir import defining, erase_unused, operations, redirect
 from vgfc.passmanager import Pass, register
 from vgfc.segments import (
     SEGMENT,
@@ -130,17 +130,6 @@ def outermost(op: ir.Operation, function: func.FuncOp) -> ir.Operation:
     while op.parent.operation != function.operation:
         op = op.parent.operation
     return op
-
-
-def redirect(op: ir.Operation, replacements: dict[ir.Value, ir.Value]) -> None:
-    """Make an operation and those in its regions read the replacements."""
-    for index, value in enumerate(op.operands):
-        if value in replacements:
-            op.operands[index] = replacements[value]
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in list(block.operations):
-                redirect(inner.operation, replacements)
 
 
 def fill(segment: func.FuncOp, outline: Outline) -> None:

@@ -7,6 +7,9 @@ torch-mlir wraps convolutions in NCHW <-> NHWC transposes, so two of them meet w
 
 A transpose by the identity goes away as well. The first transpose stays while others read it.
 
+In none of vgfc's pipelines, where vgf-propagate-layouts does this with a whole function in view: it is for other pipelines
+that want the local rewrite alone, and the shortest pass to read first.
+
 Invalid input: none, the verifier of tosa.transpose has seen the permutations.
 """
 

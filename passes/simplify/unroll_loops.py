@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.build import small_constant
-from vgfc.ir import Array, element_type, functions, is_float, is_pure, operations, shape
+from vgfc.ir import Array, element_type, functions, is_float, is_pure, nested, operations, redirect, shape
 from vgfc.passmanager import Pass, register
 from vgfc.tosa_numpy import evaluate, known_operands
 
@@ -67,19 +67,7 @@ def turns(loop: ir.Operation, most: int) -> int | None:
 
 def count_operators(block: ir.Block) -> int:
     """The operations of a block and of all blocks inside it."""
-    inner = [block for op in block.operations for region in op.operation.regions for block in region.blocks]
-    return len(block.operations) + sum(count_operators(block) for block in inner)
-
-
-def redirect(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
-    """Let the operation, and all inside it, read other values."""
-    for index, operand in enumerate(op.operands):
-        if operand in values:
-            op.operands[index] = values[operand]
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                redirect(inner.operation, values)
+    return sum(1 + len(list(nested(op.operation))) for op in block.operations)
 
 
 def copied(block: ir.Block, arguments: Sequence[ir.Value]) -> list[ir.Value]:

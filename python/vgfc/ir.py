@@ -297,6 +297,28 @@ def operations(function: func.FuncOp) -> Iterator[ir.Operation]:
         yield op.operation
 
 
+def nested(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The operations in the regions of an operation, at any depth, each before those inside it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in list(block.operations):
+                yield inner.operation
+                yield from nested(inner.operation)
+
+
+def read_values(op: ir.Operation) -> list[ir.Value]:
+    """What an operation and those in its regions read."""
+    return [*op.operands, *(value for inner in nested(op) for value in inner.operands)]
+
+
+def redirect(op: ir.Operation, replacements: dict[ir.Value, ir.Value]) -> None:
+    """Let an operation and those in its regions read the replacements."""
+    for reader in (op, *nested(op)):
+        for index, value in enumerate(reader.operands):
+            if value in replacements:
+                reader.operands[index] = replacements[value]
+
+
 EFFECTS = frozenset({"tosa.variable", "tosa.variable_write", "tosa.custom", "tosa.assert_equal_shape"})
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from vgfc.ir import operations, segment_kind, shape, size_bytes
+from vgfc.ir import operations, read_values, segment_kind, shape, size_bytes
 from vgfc.planning import Instruction, Program
 from vgfc.segments import function_of_call, is_constant
 
@@ -45,16 +45,6 @@ def device_bytes(kind: ir.Type) -> int:
     for extent in shape(kind):
         count *= extent
     return count
-
-
-def read_values(op: ir.Operation) -> list[ir.Value]:
-    """What an operation and those in its regions read."""
-    found = list(op.operands)
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                found += read_values(inner.operation)
-    return found
 
 
 def segment_program(function: func.FuncOp) -> Described:

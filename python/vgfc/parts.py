@@ -13,7 +13,7 @@ from torch_mlir.dialects import func
 
 from vgfc.diagnostics import fail
 from vgfc.interface import entry_function
-from vgfc.ir import operations, segment_kind
+from vgfc.ir import nested, operations, segment_kind
 from vgfc.segments import function_of_call, symbols_of
 
 ENTRY = "main"
@@ -123,9 +123,4 @@ def _copy_callees(calls: list[ir.Operation], symbols: dict[str, func.FuncOp], ta
         if callee is not None and callee.name.value not in seen:
             seen.add(callee.name.value)
             target.body.append(callee.operation.clone())
-            waiting += _nested(callee.operation)
-
-
-def _nested(op: ir.Operation) -> list[ir.Operation]:
-    inside = [inner.operation for region in op.regions for block in region.blocks for inner in list(block.operations)]
-    return inside + [deeper for inner in inside for deeper in _nested(inner)]
+            waiting += nested(callee.operation)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from vgfc.ir import defining, int_list, operations, shape, size_bytes
+from vgfc.ir import defining, int_list, nested, operations, shape, size_bytes
 from vgfc.layouts.movable import Movable
 from vgfc.layouts.operators import movable
 from vgfc.views import View, identity, reshape, transpose
@@ -134,15 +134,4 @@ class Graph:
 
 def _read_in_regions(function: func.FuncOp) -> set[ir.Value]:
     """Values of the function's block that operations inside nested regions read; those stay what they are."""
-    found: set[ir.Value] = set()
-
-    def visit(op: ir.Operation) -> None:
-        for region in op.regions:
-            for block in region.blocks:
-                for inner in block.operations:
-                    found.update(inner.operation.operands)
-                    visit(inner.operation)
-
-    for op in operations(function):
-        visit(op)
-    return found
+    return {value for op in operations(function) for inner in nested(op) for value in inner.operands}
