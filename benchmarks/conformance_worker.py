@@ -7,6 +7,7 @@ with one.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -89,8 +90,12 @@ def describe(found: Array, wanted: Array) -> str:
 
 
 def judge(test: Test, results: list[Array], library: VerifierLibrary) -> dict[str, Any]:
+    """The outcome; of wrong results a digest as well, to tell whether two programs fail in the same way."""
     problem = test.disagreement(results, library)
-    return {"outcome": "passed"} if problem is None else {"outcome": "failed", "reason": problem}
+    if problem is None:
+        return {"outcome": "passed"}
+    digest = hashlib.sha256(b"".join(result.tobytes() for result in results)).hexdigest()
+    return {"outcome": "failed", "reason": problem, "digest": digest}
 
 
 def as_list(results: Any) -> list[Array]:
