@@ -82,11 +82,16 @@ def load(path: Path) -> Array:
 
 
 def describe(found: Array, wanted: Array) -> str:
-    """How far the results are apart, in a few words."""
+    """How far the results are apart, in a few words; where the reference is more precise, rounding alone differs as well."""
     left, right = found.astype(np.float64).reshape(-1), wanted.astype(np.float64).reshape(-1)
     different = ~((left == right) | (np.isnan(left) & np.isnan(right)))
-    place = int(different.argmax()) if different.size else 0
-    return f"{int(different.sum())} of {different.size} values differ, first {left[place]:g} for {right[place]:g}"
+    with np.errstate(invalid="ignore"):
+        distance = np.where(different, np.abs(left - right), 0)
+    place = int(np.nan_to_num(distance, nan=np.inf).argmax()) if different.size else 0
+    count = f"{int(different.sum())} of {different.size} values differ"
+    return (
+        f"{count}, most {left[place]:.9g} for {right[place]:.9g}" if different.any() else f"{count} but in their type"
+    )
 
 
 def judge(test: Test, results: list[Array], library: VerifierLibrary) -> dict[str, Any]:
