@@ -15,7 +15,8 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import Array, constant, defining, dense, shape, tensor
+from vgfc.integer.constants import Parameters
+from vgfc.ir import Array, constant, defining, shape, tensor
 from vgfc.passmanager import Pass, register
 from vgfc.torch_conversion import Call, convert
 
@@ -40,14 +41,7 @@ def parameters(call: Call, dtype: str, first: int) -> dict[str, ir.Attribute]:
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise call.error(f"has a scale of {scales[~(np.isfinite(scales) & (scales > 0))][0]}, expected a positive one")
     shift = UNSIGNED_SHIFT if dtype == "ui8" else 0
-    number = ir.IntegerType.get_signless(64)
-    return {
-        "scales": dense(scales, ir.F64Type.get()),
-        "zero_points": dense(zero_points - shift, number),
-        "axis": ir.IntegerAttr.get(number, axis),
-        "quant_min": ir.IntegerAttr.get(number, low - shift),
-        "quant_max": ir.IntegerAttr.get(number, high - shift),
-    }
+    return Parameters(scales, zero_points - shift, axis, low - shift, high - shift).attributes()
 
 
 def numbers(call: Call, index: int, what: str) -> Array:

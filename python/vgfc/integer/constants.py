@@ -8,7 +8,7 @@ import numpy as np
 from torch_mlir import ir
 
 from vgfc.integer.numerics import Array
-from vgfc.ir import array_of, constant_value, defining, element_type, int_list, is_float, shape, shape_value
+from vgfc.ir import array_of, constant_value, defining, dense, element_type, int_list, is_float, shape, shape_value
 from vgfc.tosa_numpy import EVALUATORS, evaluate
 
 WHOLE_LIMIT = 16
@@ -37,6 +37,17 @@ class Parameters:
     axis: int
     low: int
     high: int
+
+    def attributes(self) -> dict[str, ir.Attribute]:
+        """The attributes that say so; `parameters_of` reads them."""
+        number = ir.IntegerType.get_signless(64)
+        return {
+            "scales": dense(self.scales, ir.F64Type.get()),
+            "zero_points": dense(self.zero_points, number),
+            "axis": ir.IntegerAttr.get(number, self.axis),
+            "quant_min": ir.IntegerAttr.get(number, self.low),
+            "quant_max": ir.IntegerAttr.get(number, self.high),
+        }
 
     def along(self, dimensions: tuple[int, ...]) -> tuple[Array, Array]:
         """Scales and zero points shaped to broadcast against a tensor of these dimensions."""

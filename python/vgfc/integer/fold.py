@@ -10,6 +10,7 @@ Operators are only added here. The caller replaces the quantize by what `Quantiz
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from torch_mlir import ir
@@ -27,7 +28,7 @@ from vgfc.integer.numerics import RANGES, quantize
 from vgfc.integer.products import abs_form, negate_form, power_form, product_form
 from vgfc.integer.reductions import avg_pool_form, max_pool_form, reduce_extremum_form, reduce_sum_form, resize_form
 from vgfc.integer.sums import sum_form
-from vgfc.ir import attributes_of, constant, defining, dense, element_type, shape, tensor
+from vgfc.ir import attributes_of, constant, defining, element_type, shape, tensor
 
 MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
 CONVERTERS: Mapping[str, Converter] = {
@@ -112,14 +113,7 @@ class QuantizeFolder(Folder):
     def quantized_argument(self, value: ir.Value, wanted: Parameters, element: ir.Type) -> ir.Value:
         """A new vgf.quantize of an argument of the function, where the argument is made, to the type's whole range."""
         low, high = RANGES[str(element)]
-        number = ir.IntegerType.get_signless(64)
-        attributes = {
-            "scales": dense(wanted.scales, ir.F64Type.get()),
-            "zero_points": dense(wanted.zero_points, number),
-            "axis": ir.IntegerAttr.get(number, wanted.axis),
-            "quant_min": ir.IntegerAttr.get(number, low),
-            "quant_max": ir.IntegerAttr.get(number, high),
-        }
+        attributes = replace(wanted, low=low, high=high).attributes()
         with ir.InsertionPoint.at_block_begin(value.owner), value.location:
             codes = build.operation("vgf.quantize", tensor(shape(value), element), [value], attributes)
             if wanted.low <= low and wanted.high >= high:
@@ -135,14 +129,7 @@ class QuantizeFolder(Folder):
         if form.element not in ("i8", "i16") or not form.is_per_tensor or form.unit <= 0:
             return None
         low, high = RANGES[form.element]
-        number = ir.IntegerType.get_signless(64)
-        attributes = {
-            "scales": dense(form.scale, ir.F64Type.get()),
-            "zero_points": dense(np.array([form.zero_point]), number),
-            "axis": ir.IntegerAttr.get(number, -1),
-            "quant_min": ir.IntegerAttr.get(number, low),
-            "quant_max": ir.IntegerAttr.get(number, high),
-        }
+        attributes = Parameters(form.scale, np.array([form.zero_point]), -1, low, high).attributes()
         with before(at):
             return build.operation("vgf.dequantize", value.type, [form.value], attributes)
 
