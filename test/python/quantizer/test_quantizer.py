@@ -13,6 +13,7 @@ from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
     X86InductorQuantizer,
     get_default_x86_inductor_quantization_config,
 )
+from torchao.testing.pt2e import _xnnpack_quantizer as xnnpack
 
 import vgfc
 from vgfc.quantizer import (
@@ -153,6 +154,29 @@ def test_another_quantizer_folds_as_well() -> None:
     assert operators["conv2d"] == 2 and operators["rescale"] >= 1
     found, wanted = program.run(*sample(9), device="reference"), model(*sample(9))
     assert float((found - wanted).detach().abs().max()) < 0.05 * float(wanted.detach().abs().max())
+
+
+@pytest.mark.parametrize("is_per_channel", [True, False])
+@pytest.mark.parametrize("target", [INT, None])
+def test_a_model_of_torchaos_xnnpack_quantizer_is_bit_for_bit_its_graph(
+    is_per_channel: bool, target: str | None
+) -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        *(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU()),
+        *(nn.Conv2d(8, 8, 3, padding=1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)),
+    ).eval()
+    exported = torch.export.export(net, sample(0)).module(check_guards=False)
+    config = xnnpack.get_symmetric_quantization_config(is_per_channel=is_per_channel)
+    prepared = prepare_pt2e(exported, xnnpack.XNNPACKQuantizer().set_global(config))
+    for seed in range(4):
+        prepared(*sample(seed))
+    model = convert_pt2e(prepared)
+    program = vgfc.compile(model, sample(9), target=target)
+    operators = program.report().operators
+    assert operators["conv2d"] == 3 and "sub" not in operators, "the convolutions and the linear are integer arithmetic"
+    assert {port.file_dtype for port in program.inputs + program.outputs} == {"float32" if target is None else "int8"}
+    assert torch.equal(program.run(*sample(9), device="reference"), model(*sample(9)))
 
 
 def test_accuracy_names_the_worst_layer(net: Net) -> None:
