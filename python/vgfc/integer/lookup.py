@@ -110,8 +110,11 @@ def wide_codes(form: Form, function: Function, op: ir.Operation) -> Form:
     return read_table(form.value, function(reals(form, table_codes())), op)
 
 
-def trimmed(function: Function, low: float, high: float) -> tuple[float, float]:
-    """The part of [low, high] outside of which the function stays what it is at the ends, to 2^-17 of its largest value."""
+def trimmed(function: Function, low: float, high: float, least_cut: float) -> tuple[float, float]:
+    """The part of [low, high] outside of which the function stays what it is at the ends, to 2^-17 of its largest value.
+
+    Ends when less than `least_cut` of what is left can be cut off.
+    """
     while True:
         points = np.linspace(low, high, 4097)
         values = function(points)
@@ -123,7 +126,7 @@ def trimmed(function: Function, low: float, high: float) -> tuple[float, float]:
         if last <= first:
             return low, high
         new_low, new_high = points[max(first - 1, 0)], points[min(last + 1, len(points) - 1)]
-        if new_high - new_low > 0.999 * (high - low):
+        if new_high - new_low > (1 - least_cut) * (high - low):
             return low, high
         low, high = float(new_low), float(new_high)
 
@@ -142,7 +145,9 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
         values = function(np.array([low, high]))
         if not np.isfinite(values).all():
             raise NotInteger(op, f"has no finite value at the ends of its operand's range, {low:g} to {high:g}")
-        start, end = (low, high) if relative else trimmed(function, low, high)
+        # A gather's points are to be the same wherever the range that is given begins; a table's need no more than to be near.
+        cut = 0.1 if has_int16 else 0.001
+        start, end = (low, high) if relative else trimmed(function, low, high, cut)
     if not has_int16:
         return gathered(form, function, start, end, relative, op)
     unit = math.copysign(max(abs(start), abs(end)) / (2**15 - 1), form.unit)
