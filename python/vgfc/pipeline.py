@@ -34,9 +34,11 @@ CONVERT_TORCH = [
 ]
 
 # What our converters leave, torch-mlir takes apart; its parts go through ours, and the rest through torch-mlir's own.
+# Constants are folded before, because its rewriter folds as well, and upstream's product of two i8 constants wraps.
 TORCH_TO_TOSA = [
     "vgf-note-integer-ranges",
     *CONVERT_TORCH,
+    "vgf-fold-constants{views=false}",
     "func.func(torch-decompose-complex-ops)",
     *CONVERT_TORCH,
     "vgf-outline-host-operators",

@@ -28,7 +28,7 @@ from vgfc.integer.numerics import RANGES, quantize
 from vgfc.integer.products import abs_form, negate_form, power_form, product_form
 from vgfc.integer.reductions import avg_pool_form, max_pool_form, reduce_extremum_form, reduce_sum_form, resize_form
 from vgfc.integer.sums import sum_form
-from vgfc.ir import attributes_of, constant, defining, element_type, shape, tensor
+from vgfc.ir import attributes_of, constant, defining, element_type, is_float, shape, tensor
 
 MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
 CONVERTERS: Mapping[str, Converter] = {
@@ -125,6 +125,8 @@ class QuantizeFolder(Folder):
         op = defining(value)
         if op is None or op.name == "vgf.dequantize" or op.name not in MOVES_AND_POOLS:
             return None
+        if not is_float(element_type(value)):
+            return None  # integers of the model's own are no codes
         form = self.form(value)
         if form.element not in ("i8", "i16") or not form.is_per_tensor or form.unit <= 0:
             return None

@@ -17,7 +17,7 @@ from vgfc.integer.chains import ELEMENTWISE, Chains
 from vgfc.integer.constants import Constants, parameters_of
 from vgfc.integer.forms import Form, NotInteger
 from vgfc.integer.numerics import RANGES, Array
-from vgfc.ir import defining, element_type, shape
+from vgfc.ir import defining, element_type, is_float, shape
 
 Converter = Callable[["Folder", ir.Operation], Form]
 
@@ -83,6 +83,8 @@ class Folder:
     def limits_of(self, op: ir.Operation) -> tuple[ir.Value, float, float] | None:
         """(operand, lower, upper limit) of a clamp, or of a maximum or minimum with one number."""
         if op.name == "tosa.clamp":
+            if not is_float(element_type(op.result)):
+                raise NotInteger(op, "limits integers that no quantize made")
             return (op.operands[0], *(ir.FloatAttr(op.attributes[name]).value for name in ("min_val", "max_val")))
         if op.name in ("tosa.maximum", "tosa.minimum"):
             for source, limit in ((0, 1), (1, 0)):
