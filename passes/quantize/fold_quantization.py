@@ -33,8 +33,8 @@ class FoldQuantization(Pass):
         if "INT" not in target.profiles:
             return
         for function in functions(module):
-            # A chain that ends in a quantize takes the comparisons inside it along; only what is left of them comes after.
-            for names in (("vgf.quantize",), ("tosa.argmax", *COMPARISONS)):
+            # A chain that ends in a quantize or a cast takes the comparisons inside it along; what is left of them comes after.
+            for names in (("vgf.quantize",), ("tosa.cast",), ("tosa.argmax", *COMPARISONS)):
                 fold_roots(function, names, target)
 
 
@@ -57,6 +57,8 @@ def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> N
         if op.name not in names or not is_float_tensor(op.operands[0]):
             continue
         if op.name == "vgf.quantize" and reads_argument(op):
+            continue
+        if op.name == "tosa.cast" and is_float_tensor(op.result):
             continue
         try:
             codes = folder.fold(op)

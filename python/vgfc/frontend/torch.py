@@ -26,8 +26,8 @@ from torch_mlir.extras import fx_importer
 
 from vgfc.diagnostics import CompileError
 from vgfc.dialect import make_context
-from vgfc.frontend.branches import inline_branches
 from vgfc.frontend.complex_numbers import without_complex
+from vgfc.frontend.control_flow import COND, MAX_COPIES, WHILE, without_control_flow
 from vgfc.host_operators import HOST_OPERATORS
 from vgfc.ir import Array, dense, numpy_type
 from vgfc.pipeline import CONVERT_TORCH
@@ -63,7 +63,8 @@ def import_program(
     CompileError for what cannot be exported or read, dynamic dimensions, 64-bit floating-point or complex numbers, and
     results that are no tensors.
     """
-    program = inline_branches(exported_program(model, inputs, input_shapes))
+    program = without_control_flow(exported_program(model, inputs, input_shapes))
+    _check_control_flow(program)
     program = without_complex(functionalize(program))
     _check_shapes(program)
     return _Import(program).run()
@@ -196,6 +197,18 @@ def _registered_in(holder: list[ir.Context] = []) -> ir.Context:  # noqa: B006 -
     return holder[0]
 
 
+def _check_control_flow(program: ExportedProgram) -> None:
+    for node in program.graph.nodes:
+        if node.target in (COND, WHILE):
+            found = "torch.while_loop runs" if node.target is WHILE else "a side of torch.cond has a torch.while_loop that runs"
+            location = _Types(_registered_in()).get_node_location(node)
+            raise CompileError(
+                f"{found} for a number of turns that is not known from integer constants, or that makes more than "
+                f"{MAX_COPIES} operators; a VGF has no loops",
+                location,
+            )
+
+
 def _check_shapes(program: ExportedProgram) -> None:
     for node in program.graph.nodes:
         value = node.meta.get("val")
@@ -324,9 +337,6 @@ class _Import:
                 if used:
                     _check_type(value, f"{word} '{spec.target or spec.arg.name}'")
         for node in self.program.graph.nodes:
-            if str(node.target) == "while_loop":
-                fix = "a VGF has no loops; a Python loop with a known number of steps is unrolled when it is exported"
-                raise CompileError(f"torch.while_loop is not supported: {fix}", self.cache.get_node_location(node))
             value = node.meta.get("val")
             if node.op == "call_function" and isinstance(value, torch.Tensor) and value.dtype not in ELEMENTS:
                 location = self.cache.get_node_location(node)

@@ -21,16 +21,17 @@ from vgfc.integer.comparisons import argmax_of, condition
 from vgfc.integer.constants import Parameters, parameters_of
 from vgfc.integer.convolutions import convolution_form, matmul_form
 from vgfc.integer.folder import Converter, Folder, before
-from vgfc.integer.forms import Form, NotInteger, rescale
+from vgfc.integer.forms import Form, NotInteger, element_of, emit_rescale, rescale
 from vgfc.integer.limits import clamp_codes, clamp_form
-from vgfc.integer.moves import PLAIN_MOVES, cast_form, concat_form, gather_form, move_form, pad_form, select_form
+from vgfc.integer.lookup import read_entries
+from vgfc.integer.moves import PLAIN_MOVES, cast_form, concat_form, gather_form, move_form, pad_form, scatter_form, select_form
 from vgfc.integer.numerics import RANGES, quantize
 from vgfc.integer.products import abs_form, negate_form, power_form, product_form
 from vgfc.integer.reductions import avg_pool_form, max_pool_form, reduce_extremum_form, reduce_sum_form, resize_form
 from vgfc.integer.sums import sum_form
 from vgfc.ir import attributes_of, constant, defining, element_type, is_float, shape, tensor
 
-MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.pad", "tosa.resize")
+MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.scatter", "tosa.pad", "tosa.resize")
 CONVERTERS: Mapping[str, Converter] = {
     "tosa.conv2d": convolution_form,
     "tosa.conv3d": convolution_form,
@@ -59,6 +60,7 @@ CONVERTERS: Mapping[str, Converter] = {
     "tosa.concat": concat_form,
     "tosa.pad": pad_form,
     "tosa.gather": gather_form,
+    "tosa.scatter": scatter_form,
     "tosa.select": select_form,
     "tosa.cast": cast_form,
     "tosa.reciprocal": power_form,
@@ -73,7 +75,7 @@ class QuantizeFolder(Folder):
         super().__init__(has_int16, has_int4, CONVERTERS)
 
     def fold(self, op: ir.Operation) -> ir.Value:
-        """The result of a vgf.quantize, a comparison or an argmax from integers.
+        """The result of a vgf.quantize, a comparison, an argmax or a cast to integers from integers.
 
         Raises NotInteger, naming the operator that has no integer form.
         """
@@ -82,7 +84,26 @@ class QuantizeFolder(Folder):
         if op.name == "tosa.argmax":
             with before(op):
                 return argmax_of(self, op)
+        if op.name == "tosa.cast":
+            return self.whole_numbers(op)
         return self.quantized(op.operands[0], parameters_of(op), element_type(op.result), op)
+
+    def whole_numbers(self, op: ir.Operation) -> ir.Value:
+        """A cast to integers (or booleans) of a function of one 8-bit tensor: looked up for each code."""
+        leaf = self.chains.leaf(op.result)
+        form = self.form(leaf) if leaf is not None else None
+        if form is None or not form.is_per_tensor or form.element != "i8":
+            raise NotInteger(op, "converts a tensor that is no function of one that is quantized to 8 bits")
+        entries = self.chains.evaluate(op.result, form.unit * (np.arange(-128, 128) - form.zero_point))
+        low, high = RANGES["i8"]
+        with before(op):
+            if entries.min() >= low and entries.max() <= high:
+                kind = tensor(shape(form.value), element_of("i8"))
+                found = tosa.TableOp(kind, form.value, constant(entries, element_of("i8"))).output
+            else:
+                indices = emit_rescale(form.value, "i32", [(2**30, 30)], -128, 0)
+                found = read_entries(indices, entries)
+            return found if found.type == op.result.type else build.operation("tosa.cast", op.result.type, [found])
 
     def quantized(self, value: ir.Value, wanted: Parameters, element: ir.Type, at: ir.Operation) -> ir.Value:
         """Codes of `value` for these parameters; new operators come before `at`."""
@@ -175,6 +196,10 @@ class QuantizeFolder(Folder):
             inner = self.quantized(op.operands[0], wanted, element, at)
             with before(at):
                 return build.operation(op.name, kind, [inner, op.operands[1]])
+        if op.name == "tosa.scatter":
+            into, rows = (self.quantized(op.operands[index], wanted, element, at) for index in (0, 2))
+            with before(at):
+                return build.operation(op.name, kind, [into, op.operands[1], rows])
         if op.name == "tosa.resize" and "NEAREST" in str(op.attributes["mode"]):
             return self.again(op, [self.quantized(op.operands[0], wanted, element, at)], kind, at)
         if op.name == "tosa.select":

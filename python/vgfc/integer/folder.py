@@ -95,13 +95,23 @@ class Folder:
         return None
 
     def source(self, value: ir.Value) -> ir.Value:
-        """What a value repeats along axes of extent 1: an element-wise reader broadcasts it anyway."""
+        """What a value repeats along axes of extent 1 (an element-wise reader broadcasts it anyway), or keeps where finite."""
         op = defining(value)
+        if op is not None and op.name == "tosa.select" and self.is_finiteness(op.operands[0]):
+            return self.source(op.operands[1])
         if op is not None and op.name == "tosa.tile" and len(shape(op.operands[0])) == len(shape(value)):
             before_shape, after = shape(op.operands[0]), shape(value)
             if all(old in (1, new) for old, new in zip(before_shape, after, strict=True)):
                 return self.source(op.operands[0])
         return value
+
+    def is_finiteness(self, condition: ir.Value) -> bool:
+        """Whether a condition says that a number is less than infinity, as all integer forms are."""
+        op = defining(condition)
+        if op is None or op.name != "tosa.greater" or self.constants.splat(op.operands[0]) != np.inf:
+            return False
+        size = defining(op.operands[1])
+        return size is not None and size.name == "tosa.abs"
 
 
 @contextmanager

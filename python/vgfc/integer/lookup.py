@@ -80,11 +80,16 @@ def finite(values: Array, op: ir.Operation) -> Array:
 def read_gather(indices: ir.Value, values: Array, bits: int, op: ir.Operation) -> Form:
     """A gather of one of these real numbers for each i32 index."""
     entries, scale = entries_of(finite(values, op), bits)
+    made = read_entries(indices, entries)
+    return Form(made, one(scale), -1, 0, int(entries.min()), int(entries.max()))
+
+
+def read_entries(indices: ir.Value, entries: Array) -> ir.Value:
+    """A gather of one of these i32 entries for each i32 index."""
     table = constant(entries.reshape(1, -1, 1), build.i32())
     dimensions = shape(indices)
     rows = build.reshape(indices, (1, math.prod(dimensions)))
-    made = build.reshape(build.gather(table, rows), dimensions)
-    return Form(made, one(scale), -1, 0, int(entries.min()), int(entries.max()))
+    return build.reshape(build.gather(table, rows), dimensions)
 
 
 def exact(form: Form, function: Function, has_int16: bool, op: ir.Operation) -> Form:

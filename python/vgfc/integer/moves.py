@@ -113,8 +113,30 @@ def gather_form(folder: Folder, op: ir.Operation) -> Form:
 
 def select_form(folder: Folder, op: ir.Operation) -> Form:
     """A choice between two tensors at a common scale."""
+    kept = folder.source(op.result)
+    if kept != op.result and shape(kept) == shape(op.result):
+        return folder.form(kept)
+    left, right = common_forms(folder, op, 1, 2)
+    chooser = condition(folder, op.operands[0], op)
+    value = build.select(chooser, left.value, right.value)
+    low, high = min(left.low, right.low), max(left.high, right.high)
+    return Form(value, left.scale, left.axis, left.zero_point, low, high)
+
+
+def scatter_form(folder: Folder, op: ir.Operation) -> Form:
+    """Rows written into a tensor at a common scale."""
+    into, rows = common_forms(folder, op, 0, 2)
+    if into.axis not in (-1, 2):
+        raise NotInteger(op, "writes rows of different scales")
+    value = build.operation(op.name, into.value.type, [into.value, op.operands[1], rows.value])
+    low, high = min(into.low, rows.low), max(into.high, rows.high)
+    return Form(value, into.scale, into.axis, into.zero_point, low, high)
+
+
+def common_forms(folder: Folder, op: ir.Operation, first: int, second: int) -> tuple[Form, Form]:
+    """Two operands with the same parameters and element type, one of them maybe a constant."""
     forms = []
-    for index, other in ((1, 2), (2, 1)):
+    for index, other in ((first, second), (second, first)):
         known = folder.constants.real(op.operands[index])
         if known is None:
             forms.append(positive(to_32(folder.form(folder.source(op.operands[index])), op), op))
@@ -124,10 +146,7 @@ def select_form(folder: Folder, op: ir.Operation) -> Form:
     left, right = forms
     if not (same_scale(left, right) and left.zero_point == right.zero_point and left.element == right.element):
         left, right = aligned(left, right, op)
-    chooser = condition(folder, op.operands[0], op)
-    value = build.select(chooser, left.value, right.value)
-    low, high = min(left.low, right.low), max(left.high, right.high)
-    return Form(value, left.scale, left.axis, left.zero_point, low, high)
+    return left, right
 
 
 def cast_form(folder: Folder, op: ir.Operation) -> Form:

@@ -8,8 +8,9 @@ from torch_mlir import ir
 from vgfc import build
 from vgfc.integer.alignment import narrowed
 from vgfc.integer.folder import Folder
-from vgfc.integer.forms import Form, NotInteger, element_of, per_tensor, replace_scale, rescale, to_32, widened
+from vgfc.integer.forms import Form, NotInteger, element_of, one, per_tensor, replace_scale, rescale, to_32, widened
 from vgfc.integer.moves import PLAIN_MOVES
+from vgfc.integer.numerics import RANGES
 from vgfc.ir import (
     attributes_of,
     const_shape,
@@ -115,11 +116,26 @@ def ones_convolution(form: Form, kernel: tuple[int, ...], stride: tuple[int, ...
     return Form(value, form.scale, -1, 0, (form.low - form.zero_point) * count, (form.high - form.zero_point) * count)
 
 
+def narrow_codes(folder: Folder, op: ir.Operation) -> Form:
+    """The operand in 8 or 16 bits. Wide sums of an average over other axes are narrowed: their bounds are the numbers' own."""
+    form = folder.form(op.operands[0])
+    if form.element in ("i8", "i16") and form.is_per_tensor:
+        return form
+    source = defining(op.operands[0])
+    while source is not None and source.name in PLAIN_MOVES:
+        source = defining(source.operands[0])
+    if source is None or source.name not in ("tosa.avg_pool2d", "tosa.resize") or not form.is_per_tensor or form.unit < 0:
+        raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
+    low, high = form.real_range()
+    if folder.has_int16:
+        return rescale(form, "i16", one(max(abs(low), abs(high)) / RANGES["i16"][1]), -1, 0, op)
+    scale = (high - low) / 255
+    return rescale(form, "i8", one(scale), -1, round(-128 - low / scale), op)
+
+
 def avg_pool_form(folder: Folder, op: ir.Operation) -> Form:
     """Means over windows: sums in 32 bits where nothing is padded, else an average pool of finer codes."""
-    form = folder.form(op.operands[0])
-    if form.element not in ("i8", "i16") or not form.is_per_tensor:
-        raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
+    form = narrow_codes(folder, op)
     kernel, stride, pad = (int_list(op.attributes[name]) for name in ("kernel", "stride", "pad"))
     if not any(pad) and form.element == "i8":
         summed = ones_convolution(form, tuple(kernel), tuple(stride), shape(op.result))
@@ -145,9 +161,7 @@ def max_pool_form(folder: Folder, op: ir.Operation) -> Form:
 
 def resize_form(folder: Folder, op: ir.Operation) -> Form:
     """Nearest neighbours as they are; bilinear weights are whole numbers, so that the sum is exact."""
-    form = folder.form(op.operands[0])
-    if form.element not in ("i8", "i16") or not form.is_per_tensor:
-        raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
+    form = narrow_codes(folder, op)
     name = form.element
     sizes = [list(shape_value(operand) or ()) for operand in op.operands[1:4]]
     if "NEAREST" in str(op.attributes["mode"]):

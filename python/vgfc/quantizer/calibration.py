@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from rich.progress import track
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.utils import _fuse_conv_bn_, _fuse_linear_bn_
 
 from vgfc.diagnostics import CompileError
+from vgfc.frontend.control_flow import without_control_flow
 from vgfc.quantizer.accuracy import ORIGINAL
 from vgfc.quantizer.configuration import QuantizationConfig, configuration
 from vgfc.quantizer.quantizer import VgfQuantizer
+from vgfc.quantizer.rewrites import without_shared_writes
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -33,7 +36,7 @@ def quantize(
     """The model with its activations and weights quantised, ready for `vgfc.compile`.
 
     `calibration_inputs` are typical inputs (a tuple of tensors, or one tensor, each); the ranges of all activations are
-    measured on them. `config` is a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set
+    measured on them; a model that keeps a state sees them one after another, and begins at its own state again. `config` is a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set
     up by hand; `modules` overrides it by module path, None leaving a module in floating point. The result carries its
     original, for `vgfc.quantizer.layer_accuracy`. Raises CompileError when there are no calibration inputs, when a name is
     unknown, when the model cannot be exported and when it computes what is not finite.
@@ -47,18 +50,30 @@ def quantize(
     if isinstance(model, torch.nn.Module):
         from vgfc.frontend.torch import exported_program
 
-        program = exported_program(model, tuple(samples[0]))
-    else:
-        program = model
-    graph = program.module(check_guards=False)
+        model = exported_program(model, tuple(samples[0]))
+    graph = without_shared_writes(without_control_flow(model)).module(check_guards=False)
     original = _original(graph, quantizer)
     prepared = prepare_pt2e(graph, quantizer)
+    states = _states(prepared)
     with torch.no_grad():
         for index, sample in enumerate(track(samples, "calibrating", disable=not progress)):
             _observe(prepared, sample, index)
+        for state, value in states:
+            state.copy_(value)
     quantized: GraphModule = convert_pt2e(prepared)
     quantized.meta[ORIGINAL] = original
     return quantized
+
+
+def _states(prepared: GraphModule) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """The buffers that the model changes when it runs, each with its values before."""
+    found = []
+    for node in prepared.graph.nodes:
+        target = node.args[0] if node.target == torch.ops.aten.copy_.default else None
+        if isinstance(target, Node) and target.op == "get_attr":
+            state = operator.attrgetter(str(target.target))(prepared)
+            found.append((state, state.clone()))
+    return found
 
 
 def _observe(prepared: GraphModule, sample: Sequence[Any], index: int) -> None:

@@ -32,7 +32,7 @@ MOVES = _aten(
     "view_as.default reshape_as.default tile.default movedim.int movedim.intlist swapaxes.default roll.default "
     "upsample_nearest2d.vec upsample_nearest2d.default max_pool2d.default adaptive_max_pool2d.default max_pool1d.default "
     "pad.default constant_pad_nd.default unfold.default index_select.default embedding.default gather.default "
-    "index.Tensor"
+    "index.Tensor repeat_interleave.self_int"
 ) | {"<built-in function getitem>"}
 # Moves that keep each channel's scale on an axis of its own.
 REORDERS = _aten(
@@ -43,6 +43,8 @@ JOINS = _aten(
     "cat.default stack.default concat.default concatenate.default hstack.default vstack.default slice_scatter.default "
     "select_scatter.default index_put.default index_put_.default scatter.src copy.default"
 )
+# What takes nothing but the shape from its first operand.
+FILLS = _aten("fill.Tensor fill.Scalar full_like.default zeros_like.default ones_like.default")
 EMBEDDING = "aten.embedding.default"
 BILINEAR = _aten("upsample_bilinear2d.vec upsample_bilinear2d.default")
 # What averages a tensor's neighbours: the result has the operand's range, so that it takes its parameters.
@@ -74,5 +76,10 @@ REDUCTIONS = _aten(
     "var.correction var.default std.dim std.correction glu.default prelu.default masked_fill.Scalar where.ScalarOther "
     "where.ScalarSelf where.Scalar norm.ScalarOpt_dim linalg_vector_norm.default cosine_similarity.default "
     "instance_norm.default addmm.default avg_pool3d.default rsub.Tensor "
+    "einsum.default kron.default cross.default linalg_cross.default cdist.default logsumexp.default logaddexp.default "
+    "mse_loss.default cross_entropy_loss.default xlogy.Tensor upsample_linear1d.vec upsample_trilinear3d.vec col2im.default "
+    "im2col.default diag_embed.default "
 )
+# What makes numbers of booleans and bytes.
+CONVERSIONS = _aten("to.dtype _to_copy.default type_as.default")
 COMPUTE = WEIGHTED | MATMULS | ELEMENTWISE | REDUCTIONS | SAME_SCALE

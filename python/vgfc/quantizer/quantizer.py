@@ -1,7 +1,7 @@
 """The PT2E quantizer for VGF: it puts Q/DQ where the compiler's integer arithmetic rounds to few bits, and nowhere else.
 
 A tensor is quantised once, where it is made. What moves data (views, permutes, max pools, concatenations ...) carries no
-Q/DQ of its own; tensors that meet in a concatenation share their parameters, so that joining them is no arithmetic. Wide
+Q/DQ of its own; tensors (and constants) that meet in a concatenation share their parameters, so that joining them is no arithmetic. Wide
 accumulators are used as they are: a convolution, linear or matmul is not quantised before the clamp, the constant factor
 or the residual addition that is its only reader, nor are attention scores before their softmax. A chain of element-wise
 operators on one tensor is quantised at its end, since it becomes one table.
@@ -26,13 +26,16 @@ from torchao.quantization.pt2e.quantizer.quantizer import (
     SharedQuantizationSpec,
 )
 
+from vgfc.diagnostics import CompileError
 from vgfc.quantizer.configuration import QuantizationConfig
 from vgfc.quantizer.operators import (
     BILINEAR,
     CLAMPS,
     COMPUTE,
+    CONVERSIONS,
     ELEMENTWISE,
     EMBEDDING,
+    FILLS,
     JOINS,
     MATMULS,
     MOVES,
@@ -41,7 +44,7 @@ from vgfc.quantizer.operators import (
     WEIGHTED,
     operator_name,
 )
-from vgfc.quantizer.rewrites import decompose_attention
+from vgfc.quantizer.rewrites import decompose_attention, shared_write
 
 SOFTMAX = ("aten.softmax.int", "aten._softmax.default")
 GROUPS_ARGUMENT = 6
@@ -95,7 +98,16 @@ class VgfQuantizer(Quantizer):  # type: ignore[misc]
         return self
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
-        """Attention becomes the matmuls and the softmax that it stands for, so that these can be quantised."""
+        """Attention becomes the matmuls and the softmax that it stands for, so that these can be quantised.
+
+        Raises CompileError for an operator that writes to a tensor which others read, for that write would be lost.
+        """
+        write = shared_write(model.graph)
+        if write is not None and any(self.config_of(node) is not None for node in model.graph.nodes):
+            raise CompileError(
+                f"'{write.name}' ({operator_name(write)}) writes to a tensor that other operators read, which quantisation "
+                "takes apart; quantize with vgfc.quantize, or the program after run_decompositions({})"
+            )
         return decompose_attention(model, lambda node: self.config_of(node) is not None)
 
     def annotate(self, model: GraphModule) -> GraphModule:
@@ -146,7 +158,8 @@ def _is_constant(node: Node) -> bool:
         return True
     if node.op != "call_function":
         return False
-    return bool(node.all_input_nodes) and all(_is_constant(argument) for argument in node.all_input_nodes)
+    inputs = [argument for argument in node.all_input_nodes if operator_name(node) not in FILLS or argument is not node.args[0]]
+    return (bool(inputs) or operator_name(node) in FILLS) and all(_is_constant(argument) for argument in inputs)
 
 
 def _pads_with_number(node: Node) -> bool:
@@ -156,6 +169,12 @@ def _pads_with_number(node: Node) -> bool:
     return any(
         value not in (None, 0) for value in (*node.args[2:], *node.kwargs.values()) if not isinstance(value, str)
     )
+
+
+def _is_conversion(node: Node) -> bool:
+    """Whether the node makes floating-point numbers of booleans, which codes are few enough for."""
+    source = node.args[0] if operator_name(node) in CONVERSIONS and node.args else None
+    return isinstance(source, Node) and source.meta["val"].dtype in (torch.bool, torch.int8)
 
 
 def _only_user(node: Node) -> Node | None:
@@ -172,6 +191,7 @@ class _Annotation:
         self.outputs: dict[Node, QuantizationConfig] = {}
         self.leaders: dict[Node, Node] = {}
         self.roots: dict[Node, Node | None] = {}
+        self.joined_constants: dict[Node, dict[Node, Node]] = {}
         self.symmetric: set[Node] = set()
 
     def run(self) -> None:
@@ -198,7 +218,8 @@ class _Annotation:
                 self.outputs[node] = config
             return
         name = operator_name(node)
-        if (name in COMPUTE or _pads_with_number(node)) and not self.is_interior(node, config):
+        computes = name in COMPUTE or _pads_with_number(node) or _is_conversion(node)
+        if computes and not self.is_interior(node, config):
             self.outputs[node] = config
 
     def is_interior(self, node: Node, config: QuantizationConfig) -> bool:
@@ -287,12 +308,15 @@ class _Annotation:
             return
         name = operator_name(node)
         if name in JOINS | SAME_SCALE:
-            sources = [source for argument in node.all_input_nodes for source in self.sources(argument)]
+            joined = [argument for argument in node.all_input_nodes if _is_float(argument)]
+            constants = [argument for argument in joined if name in JOINS and _is_constant(argument)]
+            sources = [source for argument in joined if argument not in constants for source in self.sources(argument)]
             if name in SAME_SCALE and node in self.outputs:
                 sources.append(node)
             if sources and all(source in self.outputs for source in sources):
                 for source in sources[1:]:
                     self.unite(sources[0], source)
+                self.joined_constants[node] = {constant: sources[0] for constant in constants}
         if name in COMPUTE:
             self.quantize_operands(node, name, config)
         if name == EMBEDDING and isinstance(node.args[0], Node) and _is_constant(node.args[0]):
@@ -376,6 +400,8 @@ class _Annotation:
 
     def write(self, node: Node) -> None:
         """Put what was decided on the node."""
+        for constant, source in self.joined_constants.get(node, {}).items():
+            self.inputs.setdefault(node, {})[constant] = SharedQuantizationSpec(self.leader(source))
         if node not in self.outputs and node not in self.inputs:
             return
         output: QuantizationSpecBase | None = None

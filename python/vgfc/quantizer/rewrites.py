@@ -1,4 +1,4 @@
-"""Rewrites of an exported graph before it is annotated."""
+"""Rewrites of an exported program or graph before it is annotated."""
 
 from __future__ import annotations
 
@@ -7,9 +7,55 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.fx import GraphModule, Node
+from torch.export import ExportedProgram
+from torch.fx import Graph, GraphModule, Node
+
+from vgfc.quantizer.operators import MOVES, operator_name
 
 ATTENTION = torch.ops.aten.scaled_dot_product_attention.default
+BATCH_NORM = torch.ops.aten._native_batch_norm_legit_no_training.default
+
+
+def shared_write(graph: Graph) -> Node | None:
+    """The first operator that writes to a tensor which others read as well, by itself or as a view; None without one.
+
+    Quantisation puts copies between such a view and its tensor, so that the write would be lost.
+    """
+    for node in graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if schema is None or not schema.is_mutable or node.target is torch.ops.aten.detach_.default:
+            continue
+        written = node.args[0]
+        assert isinstance(written, Node), "what is written to is a tensor"
+        is_view = written.op == "placeholder" or operator_name(written) in MOVES
+        if is_view or any(user > node for user in written.users):
+            return node
+    return None
+
+
+def without_shared_writes(program: ExportedProgram) -> ExportedProgram:
+    """The program in functional form where it writes to tensors that others read, itself where it does not.
+
+    PyTorch's functionalisation takes inference batch norms apart as well, which PT2E then would not fold into convolutions;
+    they are put back.
+    """
+    if shared_write(program.graph) is None:
+        return program
+    program = program.run_decompositions({})
+    for node in list(program.graph.nodes):
+        if node.target is not BATCH_NORM or any(user.args[1] != 0 for user in node.users):
+            continue
+        value, weight, bias, mean, variance, momentum, epsilon = node.args
+        arguments = (value, weight, bias, mean, variance, False, momentum, epsilon, True)
+        with program.graph.inserting_before(node):
+            norm = program.graph.call_function(torch.ops.aten.batch_norm.default, arguments)
+        norm.meta.update({key: entry for key, entry in node.meta.items() if key != "val"}, val=node.meta["val"][0])
+        for user in list(node.users):
+            user.replace_all_uses_with(norm)
+            program.graph.erase_node(user)
+        program.graph.erase_node(node)
+    program.graph_module.recompile()
+    return program
 
 
 def decompose_attention(model: GraphModule, is_wanted: Callable[[Node], bool]) -> GraphModule:
@@ -29,7 +75,7 @@ def _decompose(model: GraphModule, node: Node) -> None:
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
     defaults: tuple[Any, ...] = (None, None, None, None, 0.0, False, None, False)
     given = dict(zip(names, defaults, strict=True)) | dict(zip(names, node.args, strict=False)) | dict(node.kwargs)
-    if given["dropout_p"] or given["enable_gqa"]:
+    if given["dropout_p"]:
         return
     query, key, value, mask = (given[name] for name in names[:4])
     width = query.meta["val"].shape[-1]
@@ -45,6 +91,9 @@ def _decompose(model: GraphModule, node: Node) -> None:
             made.meta["val"] = target(*fakes)
         return made
 
+    if given["enable_gqa"]:
+        repeats = query.meta["val"].shape[-3] // key.meta["val"].shape[-3]
+        key, value = (call(aten.repeat_interleave.self_int, operand, repeats, -3) for operand in (key, value))
     scores = call(aten.matmul.default, query, call(aten.transpose.int, key, -2, -1))
     scores = call(aten.mul.Tensor, scores, scale)
     if given["is_causal"]:

@@ -126,3 +126,76 @@ func.func @positions(%x: tensor<64x64xi8>) -> tensor<64x64xi8> {
   %2 = "vgf.quantize"(%1) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.25> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<64x64xf32>) -> tensor<64x64xi8>
   return %2 : tensor<64x64xi8>
 }
+
+// -----
+
+// Rows are written into a tensor as codes: both are quantized as the result is.
+
+// CHECK-LABEL: func.func @scatter
+func.func @scatter(%x: tensor<1x4x2xi8>, %i: tensor<1x3xi32>, %y: tensor<1x3x2xi8>) -> tensor<1x4x2xi8> {
+  // CHECK: %[[ROWS:.+]] = tosa.rescale %arg2
+  // CHECK: %[[CODES:.+]] = tosa.scatter %arg0, %arg1, %[[ROWS]] : (tensor<1x4x2xi8>, tensor<1x3xi32>, tensor<1x3x2xi8>)
+  // CHECK-NEXT: return %[[CODES]]
+  %0 = "vgf.dequantize"(%x) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.5> : tensor<1xf64>, zero_points = dense<3> : tensor<1xi64>} : (tensor<1x4x2xi8>) -> tensor<1x4x2xf32>
+  %1 = "vgf.dequantize"(%y) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.25> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<1x3x2xi8>) -> tensor<1x3x2xf32>
+  %2 = tosa.scatter %0, %i, %1 : (tensor<1x4x2xf32>, tensor<1x3xi32>, tensor<1x3x2xf32>) -> tensor<1x4x2xf32>
+  %3 = "vgf.quantize"(%2) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.5> : tensor<1xf64>, zero_points = dense<3> : tensor<1xi64>} : (tensor<1x4x2xf32>) -> tensor<1x4x2xi8>
+  return %3 : tensor<1x4x2xi8>
+}
+
+// -----
+
+// A scatter in front of arithmetic joins its operands at a common scale in 32 bits; one that is returned, as 8-bit codes
+// where both have the same parameters.
+
+// CHECK-LABEL: func.func @scatter_of_two_scales
+func.func @scatter_of_two_scales(%x: tensor<1x4x2xi8>, %i: tensor<1x3xi32>, %y: tensor<1x3x2xi8>) -> (tensor<1x4x2xi8>, tensor<1x4x2xf32>) {
+  // CHECK-DAG: %[[WIDE:.+]] = tosa.scatter %{{.+}}, %arg1, %{{.+}} : (tensor<1x4x2xi32>, tensor<1x3xi32>, tensor<1x3x2xi32>)
+  // CHECK-DAG: tosa.abs %[[WIDE]]
+  // CHECK-DAG: %[[SAME:.+]] = tosa.scatter %arg0, %arg1, %{{.+}} : (tensor<1x4x2xi8>, tensor<1x3xi32>, tensor<1x3x2xi8>)
+  // CHECK-DAG: "vgf.dequantize"(%[[SAME]])
+  %0 = "vgf.dequantize"(%x) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.5> : tensor<1xf64>, zero_points = dense<3> : tensor<1xi64>} : (tensor<1x4x2xi8>) -> tensor<1x4x2xf32>
+  %1 = "vgf.dequantize"(%y) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.2> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<1x3x2xi8>) -> tensor<1x3x2xf32>
+  %2 = tosa.scatter %0, %i, %1 : (tensor<1x4x2xf32>, tensor<1x3xi32>, tensor<1x3x2xf32>) -> tensor<1x4x2xf32>
+  %3 = tosa.abs %2 : (tensor<1x4x2xf32>) -> tensor<1x4x2xf32>
+  %4 = "vgf.quantize"(%3) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.5> : tensor<1xf64>, zero_points = dense<3> : tensor<1xi64>} : (tensor<1x4x2xf32>) -> tensor<1x4x2xi8>
+  %part = tosa.const_shape {values = dense<[1, 3, 2]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %start = tosa.const_shape {values = dense<0> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %5 = tosa.slice %0, %start, %part : (tensor<1x4x2xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<1x3x2xf32>
+  %6 = tosa.scatter %0, %i, %5 : (tensor<1x4x2xf32>, tensor<1x3xi32>, tensor<1x3x2xf32>) -> tensor<1x4x2xf32>
+  return %4, %6 : tensor<1x4x2xi8>, tensor<1x4x2xf32>
+}
+
+// -----
+
+// Integers of a chain on one 8-bit tensor are looked up for each code: 256 * 0.125 fit in 8 bits, 256 * 2.0 do not. TOSA's
+// cast rounds to the nearest integer, halves to even: code 4 is 0.5, which is 0.
+
+// CHECK-LABEL: func.func @whole_numbers
+func.func @whole_numbers(%x: tensor<2x3xi8>, %y: tensor<2x3xi8>) -> (tensor<2x3xi32>, tensor<2x3xi32>) {
+  // CHECK-DAG: %[[NARROW:.+]] = tosa.table %arg0, %{{.+}} : (tensor<2x3xi8>, tensor<256xi8>) -> tensor<2x3xi8>
+  // CHECK-DAG: %[[FIRST:.+]] = tosa.cast %[[NARROW]] : (tensor<2x3xi8>) -> tensor<2x3xi32>
+  // CHECK-DAG: %[[READ:.+]] = tosa.gather %{{.+}}, %{{.+}} : (tensor<1x256x1xi32>, tensor<1x6xi32>) -> tensor<1x6x1xi32>
+  // CHECK-DAG: %[[SECOND:.+]] = tosa.reshape %[[READ]]
+  // CHECK: return %[[FIRST]], %[[SECOND]]
+  %0 = "vgf.dequantize"(%x) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.125> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<2x3xi8>) -> tensor<2x3xf32>
+  %1 = "vgf.dequantize"(%y) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<2.0> : tensor<1xf64>, zero_points = dense<0> : tensor<1xi64>} : (tensor<2x3xi8>) -> tensor<2x3xf32>
+  %2 = tosa.cast %0 : (tensor<2x3xf32>) -> tensor<2x3xi32>
+  %3 = tosa.cast %1 : (tensor<2x3xf32>) -> tensor<2x3xi32>
+  return %2, %3 : tensor<2x3xi32>, tensor<2x3xi32>
+}
+
+// -----
+
+// The smallest is the largest of the complements: ~code orders codes the other way, which a negation of -128 would not.
+
+// CHECK-LABEL: func.func @smallest
+func.func @smallest(%x: tensor<2x3xi8>) -> tensor<2xi32> {
+  // CHECK: %[[COMPLEMENT:.+]] = tosa.bitwise_not %arg0
+  // CHECK-NEXT: tosa.argmax %[[COMPLEMENT]] {axis = 1 : i32} : (tensor<2x3xi8>) -> tensor<2xi32>
+  %zp = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %0 = "vgf.dequantize"(%x) {axis = -1 : i64, quant_max = 127 : i64, quant_min = -128 : i64, scales = dense<0.125> : tensor<1xf64>, zero_points = dense<7> : tensor<1xi64>} : (tensor<2x3xi8>) -> tensor<2x3xf32>
+  %1 = tosa.negate %0, %zp, %zp : (tensor<2x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %2 = tosa.argmax %1 {axis = 1 : i32} : (tensor<2x3xf32>) -> tensor<2xi32>
+  return %2 : tensor<2xi32>
+}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,3 +209,88 @@ def test_calibration_from_a_file(tmp_path: Path) -> None:
         load_calibration(path, ["x", "y"])
     with pytest.raises(vgfc.CompileError, match="cannot read"):
         load_calibration(tmp_path / "none.npz", ["x"])
+
+
+class Written(torch.nn.Module):
+    """A convolution whose result is changed in place."""
+
+    def __init__(self, change: Callable[[torch.Tensor], Any]) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 4, 3)
+        self.norm = torch.nn.BatchNorm2d(4)
+        self.change = change
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.norm(self.convolution(x))
+        self.change(y)
+        return y * 2
+
+
+def assign(y: torch.Tensor) -> None:
+    y[:, 1, 2:4] = 0.25
+    y[0, 0] = y[0, 2]
+
+
+CHANGES = {
+    "by_itself": lambda y: torch.relu_(y),
+    "through_a_view": lambda y: y[:, 0].mul_(3),
+    "assigned": assign,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_written_in_place_is_seen_by_all_readers(name: str) -> None:
+    torch.manual_seed(0)
+    model = Written(CHANGES[name]).eval()
+    x = torch.randn(1, 3, 8, 8)
+    quantised = vgfc.quantize(model, [x])
+    assert not any("batch_norm" in str(node.target) for node in quantised.graph.nodes), "folded into the convolution"
+    program = vgfc.compile(quantised, (x,), target=INT)
+    found, wanted = program.run(x, device="reference"), model(x)
+    assert (wanted.pow(2).sum() / (found - wanted).pow(2).sum()).log10() > 3
+    scale = program.outputs[0].scale
+    assert scale is not None
+    assert (found - quantised(x)).abs().max() <= 1.01 * scale
+
+
+def test_a_write_that_quantisation_would_lose_is_refused_in_prepare() -> None:
+    exported = torch.export.export(Written(CHANGES["through_a_view"]).eval(), (torch.randn(1, 3, 8, 8),))
+    with pytest.raises(vgfc.CompileError, match=r"'mul_' \(aten.mul_.Tensor\) writes to a tensor that other operators read"):
+        prepare_pt2e(exported.module(), VgfQuantizer().set_global(get_symmetric_quantization_config()))
+
+
+def test_a_state_begins_where_the_model_begins() -> None:
+    class Counted(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("sum", torch.zeros(4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.sum += x
+            return torch.relu(self.sum)
+
+    samples = [torch.full((4,), 0.5)] * 8
+    program = vgfc.compile(vgfc.quantize(Counted(), samples), (samples[0],))
+    for turn in range(1, 4):
+        torch.testing.assert_close(program.run(samples[0], device="reference"), torch.full((4,), 0.5 * turn), atol=0.03, rtol=0)
+
+
+def test_control_flow_is_quantised_with_the_rest() -> None:
+    class Controlled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def body(n: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+                return n + 1, torch.cond(x.sum() > 0, lambda x: self.linear(x), lambda x: x * 2 + 1, (x,))
+
+            return torch.while_loop(lambda n, x: n < 3, body, (torch.tensor(0), x))[1]
+
+    torch.manual_seed(0)
+    model, samples = Controlled().eval(), [torch.randn(2, 4) for _ in range(8)]
+    quantised = vgfc.quantize(model, samples)
+    program = vgfc.compile(quantised, (samples[0],), target=INT)
+    assert program.report().operators["conv2d"] == 3
+    for sample in samples:
+        assert torch.equal(program.run(sample, device="reference"), quantised(sample))
