@@ -18,7 +18,7 @@ from vgfc.diagnostics import fail
 from vgfc.integer.comparisons import is_float_tensor
 from vgfc.integer.fold import QuantizeFolder
 from vgfc.integer.forms import NotInteger
-from vgfc.ir import erase_unused, functions, operations
+from vgfc.ir import element_type, erase_unused, functions, operations
 from vgfc.passmanager import Pass, register
 from vgfc.target import Target, target_of
 
@@ -52,8 +52,10 @@ def move_dequantize_to_the_end(function: ir.OpView, folder: QuantizeFolder) -> N
 
 def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> None:
     """Fold what ends in operators of these names, and drop what nothing reads any more."""
-    folder = QuantizeFolder("int16" in target.extensions, "int4" in target.extensions)
-    for op in operations(function):
+    found = list(operations(function))
+    is_fine = any(op.name == "vgf.quantize" and str(element_type(op.result)) == "i16" for op in found)
+    folder = QuantizeFolder("int16" in target.extensions, "int4" in target.extensions, is_fine)
+    for op in found:
         if op.name not in names or not is_float_tensor(op.operands[0]):
             continue
         if op.name == "vgf.quantize" and reads_argument(op):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -18,13 +18,12 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 from torch.fx import Graph, GraphModule, Node
 
+from vgfc.frontend.counting import evaluated, turns_of, value_of
+
 COND = torch.ops.higher_order.cond
 WHILE = torch.ops.higher_order.while_loop
 WHERE = torch.ops.aten.where.self
 MAX_COPIES = 1024  # operators that a loop may become
-MAX_COUNTED_ELEMENTS = 4096  # larger tensors count no turns, and cost time to evaluate
-
-Known = dict[Node, Any]
 
 
 def without_control_flow(program: ExportedProgram) -> ExportedProgram:
@@ -74,8 +73,11 @@ def _lift_constants(program: ExportedProgram) -> None:
 
 def _fake(node: Node, value: torch.Tensor) -> torch.Tensor:
     """The tensor without its values, as a graph's nodes describe theirs."""
-    mode = next(other.meta["val"].fake_mode for other in node.graph.nodes if hasattr(other.meta.get("val"), "fake_mode"))
-    return mode.from_tensor(value, static_shapes=True)
+    mode: Any = next(
+        other.meta["val"].fake_mode for other in node.graph.nodes if hasattr(other.meta.get("val"), "fake_mode")
+    )
+    fake: torch.Tensor = mode.from_tensor(value, static_shapes=True)
+    return fake
 
 
 def replace_in(module: GraphModule, constants: Mapping[Node, Any]) -> dict[str, str]:
@@ -97,7 +99,8 @@ def replace_in(module: GraphModule, constants: Mapping[Node, Any]) -> dict[str, 
             continue
         for user in list(node.users):
             assert user.target is operator.getitem, "control flow gives a tuple"
-            result = results[user.args[1]]  # type: ignore[index]
+            index: Any = user.args[1]
+            result = results[index]
             if isinstance(result, Node):
                 renamed[user.name] = result.name
             user.replace_all_uses_with(result)
@@ -125,8 +128,10 @@ def _is_part(module: GraphModule, node: Node) -> bool:
 
 def _selection(module: GraphModule, node: Node) -> list[Any] | None:
     """The results of a torch.cond, both of its sides copied in front of it; None where a side has a loop."""
-    predicate, *sides, operands = node.args if len(node.args) == 4 else (*node.args, ())
-    graphs = [getattr(module, side.target) for side in sides]  # type: ignore[union-attr]
+    arguments: list[Any] = list(node.args)
+    predicate, if_true, if_false, *rest = arguments
+    operands = rest[0] if rest else ()
+    graphs = [getattr(module, side.target) for side in (if_true, if_false)]
     if not isinstance(predicate, bool) and any(_has_loop(graph) for graph in graphs):
         return None  # the loop of a side that is not taken need not end
     with module.graph.inserting_before(node):
@@ -156,76 +161,21 @@ def _selected(graph: Graph, cond: Node, predicate: Any, sides: list[list[Any]]) 
 
 def _unrolled(module: GraphModule, node: Node, constants: Mapping[Node, Any]) -> list[Any] | None:
     """The results of a loop, its body copied in front of it for each turn; None where the turns are not known."""
-    condition, body, carried, others = node.args if len(node.args) == 4 else (*node.args, ())
-    goes_on, turn = (getattr(module, part.target) for part in (condition, body))  # type: ignore[union-attr]
-    known = _evaluated(module, constants, until=node)
-    values: list[Any] = [*carried, *others]  # type: ignore[misc]
-    arrays = [_value_of(value, known) for value in values]
-    kept = len(carried)  # type: ignore[arg-type]
+    operands: list[Any] = list(node.args)
+    condition, body, carried, *rest = operands
+    others = rest[0] if rest else ()
+    goes_on, turn = (getattr(module, part.target) for part in (condition, body))
+    known = evaluated(module, constants, until=node)
+    values: list[Any] = [*carried, *others]
+    kept = len(carried)
     cost = sum(inner.op == "call_function" for inner in turn.graph.nodes)
-    turns: list[Known] = []
-    while True:
-        (again,) = _results(goes_on, _evaluated(goes_on, _bound(goes_on, arrays)))
-        if again is None or (len(turns) + 1) * cost > MAX_COPIES:
-            return None
-        if not bool(again):
-            break
-        turns.append(_evaluated(turn, _bound(turn, arrays)))
-        arrays = _results(turn, turns[-1]) + arrays[kept:]
+    turns = turns_of(goes_on, turn, [value_of(value, known) for value in values], kept, MAX_COPIES // max(cost, 1))
+    if turns is None:
+        return None
     with module.graph.inserting_before(node):
         for found in turns:
             values = _copied(module, turn, values, found) + values[kept:]
     return values[:kept]
-
-
-def _bound(module: GraphModule, arrays: Sequence[Any]) -> Known:
-    """What is known of a graph's inputs."""
-    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
-    return {node: array for node, array in zip(placeholders, arrays, strict=True) if array is not None}
-
-
-def _results(module: GraphModule, known: Known) -> list[Any]:
-    """The values that a graph returns, None for each that is not known."""
-    (returned,) = module.graph.output_node().args
-    return [_value_of(item, known) for item in (returned if isinstance(returned, tuple | list) else (returned,))]
-
-
-def _value_of(item: Any, known: Mapping[Node, Any]) -> Any:
-    return known.get(item) if isinstance(item, Node) else item
-
-
-def _evaluated(module: GraphModule, constants: Mapping[Node, Any], until: Node | None = None) -> Known:
-    """What follows from `constants` in a graph, through integers and booleans alone."""
-    known: Known = {node: value for node, value in constants.items() if _counts(value)}
-    for node in module.graph.nodes:
-        if node is until:
-            break
-        if node.op == "get_attr":  # parameters are operands of a part, so that what it holds itself is a constant
-            value = getattr(module, str(node.target), None)
-            if isinstance(value, torch.Tensor) and _counts(value):
-                known[node] = value
-        if node.op != "call_function" or isinstance(node.target, torch._ops.HigherOrderOperator):
-            continue
-        if any(argument not in known for argument in node.all_input_nodes) or not _counts(node.meta.get("val")):
-            continue
-        if _writes(node):
-            return {}  # to what others may read as well
-        positional, keywords = torch.fx.node.map_arg((node.args, node.kwargs), lambda item: known[item])
-        known[node] = node.target(*positional, **keywords)  # type: ignore[operator]
-    return known
-
-
-def _writes(node: Node) -> bool:
-    """Whether an operator changes the values of an operand."""
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and schema.is_mutable and node.target is not torch.ops.aten.detach_.default
-
-
-def _counts(value: Any) -> bool:
-    """Whether a value, or what a node makes, can take part in counting turns."""
-    if isinstance(value, torch.Tensor):
-        return not value.is_floating_point() and not value.is_complex() and value.numel() <= MAX_COUNTED_ELEMENTS
-    return isinstance(value, int | torch.SymInt | torch.SymBool)
 
 
 def _adopted(module: GraphModule, name: str, value: Any) -> str:

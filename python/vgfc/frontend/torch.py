@@ -200,7 +200,11 @@ def _registered_in(holder: list[ir.Context] = []) -> ir.Context:  # noqa: B006 -
 def _check_control_flow(program: ExportedProgram) -> None:
     for node in program.graph.nodes:
         if node.target in (COND, WHILE):
-            found = "torch.while_loop runs" if node.target is WHILE else "a side of torch.cond has a torch.while_loop that runs"
+            found = (
+                "torch.while_loop runs"
+                if node.target is WHILE
+                else "a side of torch.cond has a torch.while_loop that runs"
+            )
             location = _Types(_registered_in()).get_node_location(node)
             raise CompileError(
                 f"{found} for a number of turns that is not known from integer constants, or that makes more than "

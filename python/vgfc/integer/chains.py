@@ -88,6 +88,14 @@ class Chains:
             )
         return self.curved[value]
 
+    def has_power(self, value: ir.Value) -> bool:
+        """Whether a negative power, which is largest where its operand is small, stands between a value and its leaf."""
+        op = defining(value)
+        leaf = self.leaf(value)
+        if op is None or leaf is None or leaf == value:
+            return False
+        return op.name in ("tosa.reciprocal", "tosa.rsqrt", "tosa.pow") or any(map(self.has_power, op.operands))
+
     def evaluate(self, value: ir.Value, numbers: Array) -> Array:
         """The chain's values where its leaf has `numbers` (1-D), with each operator rounded to its own type."""
         leaf = self.leaf(value)

@@ -76,7 +76,9 @@ def argmax_of(folder: Folder, op: ir.Operation) -> ir.Value:
     if negation is not None and negation.name == "tosa.negate":
         inner = folder.form(negation.operands[0])
         if inner.element in ("i8", "i16") and inner.is_per_tensor and inner.unit > 0:
-            return build.operation(op.name, op.result.type, [build.unary("tosa.bitwise_not", inner.value)], attributes_of(op))
+            return build.operation(
+                op.name, op.result.type, [build.unary("tosa.bitwise_not", inner.value)], attributes_of(op)
+            )
     form = folder.form(op.operands[0])
     if form.element not in ("i8", "i16") or not form.is_per_tensor or form.unit < 0:
         raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")

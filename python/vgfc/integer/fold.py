@@ -23,15 +23,32 @@ from vgfc.integer.convolutions import convolution_form, matmul_form
 from vgfc.integer.folder import Converter, Folder, before
 from vgfc.integer.forms import Form, NotInteger, element_of, emit_rescale, rescale
 from vgfc.integer.limits import clamp_codes, clamp_form
-from vgfc.integer.lookup import read_entries
-from vgfc.integer.moves import PLAIN_MOVES, cast_form, concat_form, gather_form, move_form, pad_form, scatter_form, select_form
+from vgfc.integer.lookup import finite, read_entries, table_follows, wide_indices
+from vgfc.integer.moves import (
+    PLAIN_MOVES,
+    cast_form,
+    concat_form,
+    gather_form,
+    move_form,
+    pad_form,
+    scatter_form,
+    select_form,
+)
 from vgfc.integer.numerics import RANGES, quantize
 from vgfc.integer.products import abs_form, negate_form, power_form, product_form
 from vgfc.integer.reductions import avg_pool_form, max_pool_form, reduce_extremum_form, reduce_sum_form, resize_form
 from vgfc.integer.sums import sum_form
 from vgfc.ir import attributes_of, constant, defining, element_type, is_float, shape, tensor
 
-MOVES_AND_POOLS = (*PLAIN_MOVES, "tosa.concat", "tosa.max_pool2d", "tosa.gather", "tosa.scatter", "tosa.pad", "tosa.resize")
+MOVES_AND_POOLS = (
+    *PLAIN_MOVES,
+    "tosa.concat",
+    "tosa.max_pool2d",
+    "tosa.gather",
+    "tosa.scatter",
+    "tosa.pad",
+    "tosa.resize",
+)
 CONVERTERS: Mapping[str, Converter] = {
     "tosa.conv2d": convolution_form,
     "tosa.conv3d": convolution_form,
@@ -69,10 +86,10 @@ CONVERTERS: Mapping[str, Converter] = {
 
 
 class QuantizeFolder(Folder):
-    """What the quantizes of one function become; `has_int16` and `has_int4` are extensions of the target."""
+    """What the quantizes of one function become; see `Folder` for the arguments."""
 
-    def __init__(self, has_int16: bool, has_int4: bool) -> None:
-        super().__init__(has_int16, has_int4, CONVERTERS)
+    def __init__(self, has_int16: bool, has_int4: bool, is_fine: bool) -> None:
+        super().__init__(has_int16, has_int4, is_fine, CONVERTERS)
 
     def fold(self, op: ir.Operation) -> ir.Value:
         """The result of a vgf.quantize, a comparison, an argmax or a cast to integers from integers.
@@ -241,7 +258,13 @@ class QuantizeFolder(Folder):
         if form.element == "i16" or str(element) != "i8":
             if form.element == "i16" and not self.chains.is_curved(value):
                 return None
-            wide = self.lookup(value, leaf, False, at)
+            if form.element == "i16" and not table_follows(form, self.of(value), False, at):
+                reals = form.unit * np.arange(form.low, form.high + 1)
+                numbers = finite(self.of(value)(reals), at)
+                entries = quantize(numbers, wanted.scales, wanted.zero_points, wanted.low, wanted.high)
+                with before(at):
+                    return read_entries(wide_indices(form), entries, element)
+            wide = self.form(value)
             return self.requantized(wide, wanted, element, at)
         codes = np.arange(-128, 128)
         reals = form.unit * (codes - form.zero_point)

@@ -6,6 +6,7 @@ chain of element-wise operators on one tensor is looked up, everything else is m
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -19,14 +20,30 @@ from vgfc.integer.forms import Form, NotInteger
 from vgfc.integer.numerics import RANGES, Array
 from vgfc.ir import defining, element_type, is_float, shape
 
+# What hands a factor on.
+PASSING = (
+    "tosa.reshape",
+    "tosa.tile",
+    "tosa.transpose",
+    "tosa.maximum",
+    "tosa.minimum",
+    "tosa.clamp",
+    "tosa.negate",
+    "tosa.abs",
+)
+
 Converter = Callable[["Folder", ir.Operation], Form]
 
 
 class Folder:
-    """One function being folded; `has_int16` and `has_int4` are extensions of the target."""
+    """One function being folded.
 
-    def __init__(self, has_int16: bool, has_int4: bool, converters: Mapping[str, Converter]) -> None:
+    `has_int16` and `has_int4` are extensions of the target, `is_fine` says that activations have 16 bits.
+    """
+
+    def __init__(self, has_int16: bool, has_int4: bool, is_fine: bool, converters: Mapping[str, Converter]) -> None:
         self.has_int16 = has_int16
+        self.is_fine = is_fine
         self.has_int4 = has_int4
         self.converters = converters
         self.constants = Constants()
@@ -56,29 +73,60 @@ class Folder:
         if known is not None:
             raise NotInteger(op, "is a constant that was never quantized")
         if op.name in ELEMENTWISE and self.chains.is_curved(value):
-            leaf = self.chains.leaf(value)
-            assert leaf is not None, "a curved chain has a leaf"
-            relative = op.name in lookup.POWERS
+            return self.curved_form(value, op)
+        return self.converted(op)
+
+    def curved_form(self, value: ir.Value, op: ir.Operation) -> Form:
+        """A curved chain of element-wise operators: the nearest of a lookup and the operator's own arithmetic."""
+        leaf = self.chains.leaf(value)
+        assert leaf is not None, "a curved chain has a leaf"
+        relative = self.is_factor(value)
+        own: list[Callable[[], Form]] = [lambda: self.converted(op)] if op.name in self.converters else []
+        lookups: list[Callable[[], Form]] = [
+            functools.partial(self.lookup, value, leaf, lookup.Accuracy(tolerance, relative), op)
+            for tolerance in (lookup.TOLERANCES_FINE if self.is_fine else lookup.TOLERANCES)
+        ]
+        refusals = []
+        for attempt in (lookups[0], *own, *lookups[1:]):
             try:
-                return self.lookup(value, leaf, relative, op)
-            except NotInteger:
-                if op.name not in self.converters:
-                    raise
+                return attempt()
+            except NotInteger as refusal:
+                refusals.append(refusal)
+        raise refusals[0]
+
+    def is_factor(self, value: ir.Value) -> bool:
+        """Whether small results of a chain count: it is divided by, or it divides and is multiplied with."""
+        has_power = self.chains.has_power(value)
+        for use in value.uses:
+            reader = use.owner.operation
+            if reader.name in lookup.POWERS:
+                return True
+            if reader.name == "tosa.mul":
+                others = [operand for operand in list(reader.operands)[:2] if operand != value]
+                is_scaled = bool(others) and self.chains.is_number(others[0])
+                if self.is_factor(reader.result) if is_scaled else has_power:
+                    return True
+            elif reader.name in PASSING and self.is_factor(reader.result):
+                return True
+        return False
+
+    def converted(self, op: ir.Operation) -> Form:
+        """What the converter of an operator makes of it."""
         converter = self.converters.get(op.name)
         if converter is None:
             raise NotInteger(op, "has no integer form")
         with before(op):
             return converter(self, op)
 
-    def lookup(self, value: ir.Value, leaf: ir.Value, relative: bool, at: ir.Operation) -> Form:
+    def lookup(self, value: ir.Value, leaf: ir.Value, accuracy: lookup.Accuracy, at: ir.Operation) -> Form:
         """The chain from `leaf` to `value` by a wide lookup."""
-
-        def function(reals: Array) -> Array:
-            return self.chains.evaluate(value, reals)
-
         form = self.form(leaf)
         with before(at):
-            return lookup.lookup(form, function, relative, self.has_int16, at)
+            return lookup.lookup(form, self.of(value), accuracy, self.has_int16, at)
+
+    def of(self, value: ir.Value) -> Callable[[Array], Array]:
+        """A chain of element-wise operators as a function of the numbers of its leaf."""
+        return lambda reals: self.chains.evaluate(value, reals)
 
     def limits_of(self, op: ir.Operation) -> tuple[ir.Value, float, float] | None:
         """(operand, lower, upper limit) of a clamp, or of a maximum or minimum with one number."""

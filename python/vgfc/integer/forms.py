@@ -151,6 +151,10 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
     ends = np.array([form.low - input_zero_point, form.high - input_zero_point])
     limit = min(2 ** (shift - 1) for _, shift in known)
     if form.element != "i48" and (ends.min() < -limit or ends.max() >= limit):
+        if element != "i32":  # what is cut off saturates: limit * ratio is at least 2^29
+            return rescale(
+                cut(form, input_zero_point - limit, input_zero_point + limit - 1), element, scale, axis, zero_point, op
+            )
         raise NotInteger(
             op,
             f"needs a rescale of codes up to {int(np.abs(ends).max())} by {float(ratios.max()):g}, which TOSA forbids",
@@ -174,6 +178,16 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
         min(max(low_code, low_limit), high_limit),
         max(min(high_code, high_limit), low_limit),
     )
+
+
+def cut(form: Form, low: int, high: int) -> Form:
+    """A 32-bit form with its codes limited."""
+    value = form.value
+    if form.low < low:
+        value = build.binary("tosa.maximum", value, build.scalar_like(low, value))
+    if form.high > high:
+        value = build.binary("tosa.minimum", value, build.scalar_like(high, value))
+    return replace(form, value=value, low=max(form.low, low), high=min(form.high, high))
 
 
 def shifted(form: Form) -> Form:

@@ -1,13 +1,15 @@
 """Functions of one integer form by lookup: 16-bit tables with interpolation where the target has them, else gathers.
 
 A 16-bit table (tosa.table, extension int16) has 513 entries, between which TOSA interpolates linearly, and gives 7 more
-bits than an entry has. Without the extension a gather reads an entry of 32 bits for each of many codes.
+bits than an entry has. Without the extension, and for 16-bit codes that such a table cannot follow (1/x near 0, a step), a
+gather reads an entry for each of many codes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from torch_mlir import ir
@@ -27,7 +29,14 @@ from vgfc.ir import constant, shape, tensor
 
 Function = Callable[[Array], Array]
 
-TOLERANCE = 2.0**-10  # of the largest result, or of each result where it is a factor
+WIDE_TOLERANCE = 2.0**-12  # of a table of 16-bit codes: 8 codes of the result
+TOLERANCES = (2.0**-10,)  # of a lookup of wide codes, in the order in which they are tried
+TOLERANCES_FINE = (
+    2.0**-14,
+    2.0**-12,
+    2.0**-10,
+)  # with 16-bit activations; an operator's own arithmetic follows the first
+FACTOR_BITS = 30  # of a gather's entries that are factors: the smallest ones need some as well
 MOST_ENTRIES = 2**13  # of a gather's table for a part of a function's range
 ENTRIES_STEP = 2**9  # tables of equal functions end at the same multiple of it, so that they are one constant
 MANTISSA_BITS = 12
@@ -36,18 +45,31 @@ LEAST_BITS = 11
 POWERS = {"tosa.reciprocal": -1.0, "tosa.rsqrt": -0.5}  # their exponents
 
 
-def lookup(form: Form, function: Function, relative: bool, has_int16: bool, op: ir.Operation) -> Form:
-    """`function` of a per-tensor form as a form in 32 bits; raises NotInteger where a table cannot follow the function.
+@dataclass(frozen=True)
+class Accuracy:
+    """How near a lookup has to come: `tolerance` of the largest result, or of each result where it is a factor (`relative`)."""
 
-    `relative`: whether the result is used as a factor, so that the error counts relatively to each result.
-    """
+    tolerance: float
+    relative: bool
+
+    def holds(self, error: Array, exact: Array) -> bool:
+        """Whether errors are small enough; results that are not finite count for nothing."""
+        known = np.isfinite(exact)
+        if not known.any():
+            return False
+        size = np.abs(exact[known])
+        return bool((error[known] <= self.tolerance * (size if self.relative else size.max())).all())
+
+
+def lookup(form: Form, function: Function, accuracy: Accuracy, has_int16: bool, op: ir.Operation) -> Form:
+    """`function` of a per-tensor form as a form in 32 bits; raises NotInteger where no lookup is as near as is asked."""
     if not form.is_per_tensor:
         raise NotInteger(op, "is a function of a tensor with a scale for each channel, expected one scale")
     if form.element == "i16":
-        return wide_codes(form, function, op)
+        return wide_codes(form, function, accuracy, op)
     if form.high - form.low < 256 or (has_int16 and form.high - form.low < 512):
         return exact(form, function, has_int16, op)
-    return interpolated(form, function, relative, has_int16, op)
+    return interpolated(form, function, accuracy, has_int16, op)
 
 
 def reals(form: Form, codes: Array) -> Array:
@@ -84,9 +106,9 @@ def read_gather(indices: ir.Value, values: Array, bits: int, op: ir.Operation) -
     return Form(made, one(scale), -1, 0, int(entries.min()), int(entries.max()))
 
 
-def read_entries(indices: ir.Value, entries: Array) -> ir.Value:
-    """A gather of one of these i32 entries for each i32 index."""
-    table = constant(entries.reshape(1, -1, 1), build.i32())
+def read_entries(indices: ir.Value, entries: Array, element: ir.Type | None = None) -> ir.Value:
+    """A gather of one of these entries (i32 unless told otherwise) for each i32 index."""
+    table = constant(entries.reshape(1, -1, 1), element or build.i32())
     dimensions = shape(indices)
     rows = build.reshape(indices, (1, math.prod(dimensions)))
     return build.reshape(build.gather(table, rows), dimensions)
@@ -110,9 +132,28 @@ def exact(form: Form, function: Function, has_int16: bool, op: ir.Operation) -> 
     return read_gather(value, function(reals(form, np.arange(form.low, form.high + 1))), 22, op)
 
 
-def wide_codes(form: Form, function: Function, op: ir.Operation) -> Form:
-    """A table read with the i16 codes as they are."""
-    return read_table(form.value, function(reals(form, table_codes())), op)
+def wide_codes(form: Form, function: Function, accuracy: Accuracy, op: ir.Operation) -> Form:
+    """A table read with the i16 codes as they are, or a gather of an entry for every code where a table cannot follow."""
+    if table_follows(form, function, accuracy.relative, op):
+        return read_table(form.value, function(reals(form, table_codes())), op)
+    bits = FACTOR_BITS if accuracy.relative else 22
+    return read_gather(wide_indices(form), function(reals(form, np.arange(form.low, form.high + 1))), bits, op)
+
+
+def table_follows(form: Form, function: Function, relative: bool, op: ir.Operation) -> bool:
+    """Whether a table of 513 entries gives the function at each i16 code to WIDE_TOLERANCE."""
+    codes = np.arange(form.low, form.high + 1)
+    with np.errstate(all="ignore"):
+        exact = function(reals(form, codes))
+        entries, scale = entries_of(finite(function(reals(form, table_codes())), op))
+    error = np.abs(interpolate(entries, codes) * (scale / TABLE_STEP) - exact)
+    return Accuracy(WIDE_TOLERANCE, relative).holds(error, exact)
+
+
+def wide_indices(form: Form) -> ir.Value:
+    """i32 indices from 0 of an i16 form's codes."""
+    value = build.operation("tosa.cast", tensor(shape(form.value), build.i32()), [form.value])
+    return build.sub(value, build.scalar_like(form.low, value)) if form.low else value
 
 
 def trimmed(function: Function, low: float, high: float, least_cut: float) -> tuple[float, float]:
@@ -143,7 +184,7 @@ def inside(function: Function, points: Array, low: float, high: float) -> Array:
         return np.where(np.isfinite(values), values, function(np.clip(points, low, high)))
 
 
-def interpolated(form: Form, function: Function, relative: bool, has_int16: bool, op: ir.Operation) -> Form:
+def interpolated(form: Form, function: Function, accuracy: Accuracy, has_int16: bool, op: ir.Operation) -> Form:
     """A lookup of fewer codes than the form has; what lies outside the part where the function changes saturates."""
     low, high = form.real_range()
     with np.errstate(all="ignore"):
@@ -152,25 +193,45 @@ def interpolated(form: Form, function: Function, relative: bool, has_int16: bool
             raise NotInteger(op, f"has no finite value at the ends of its operand's range, {low:g} to {high:g}")
         # A gather's points are to be the same wherever the range that is given begins; a table's need no more than to be near.
         cut = 0.1 if has_int16 else 0.001
-        start, end = (low, high) if relative else trimmed(function, low, high, cut)
+        start, end = (low, high) if accuracy.relative else trimmed(function, low, high, cut)
     if not has_int16:
-        return gathered(form, function, start, end, relative, op)
-    unit = math.copysign(max(abs(start), abs(end)) / (2**15 - 1), form.unit)
+        return gathered(form, function, start, end, accuracy, op)
+    wide = widened(form, op)
+    for centre in (0, round((start + end) / 2 / wide.unit)):
+        found = tabled(wide, function, accuracy, (start, end), centre, op)
+        if found is not None:
+            return found
+    return gathered(form, function, start, end, accuracy, op)
+
+
+def tabled(
+    wide: Form, function: Function, accuracy: Accuracy, ends: tuple[float, float], centre: int, op: ir.Operation
+) -> Form | None:
+    """A 16-bit table whose middle is the code `centre` of a 32-bit form; None where it is not near enough."""
+    middle = centre * wide.unit
+    low, high = (edge - middle for edge in wide.real_range())
+    unit = math.copysign(max(abs(edge - middle) for edge in ends) / (2**15 - 1), wide.unit)
+    if unit == 0:
+        return None
+
+    def moved(numbers: Array) -> Array:
+        return function(numbers + middle)
+
     # One entry on either side may lie outside the range, so that the lines through the last ones inside are right.
     step = TABLE_STEP * abs(unit)
-    values = inside(function, np.clip(table_codes() * unit, low - step, high + step), low, high)
+    values = inside(moved, np.clip(table_codes() * unit, low - step, high + step), low, high)
     with np.errstate(all="ignore"):
-        error = table_error(function, values, unit, low, high, relative)
-    if error > TOLERANCE:
-        raise NotInteger(
-            op, f"changes too much over {start:g} to {end:g} for a table of 513 entries (error {error:.2g})"
-        )
-    codes = rescale(widened(form, op), "i16", one(unit), -1, 0, op)
-    return read_table(codes.value, values, op)
+        error = table_error(moved, values, unit, low, high, accuracy.relative)
+    if error > accuracy.tolerance or not wide.low <= centre <= wide.high:
+        return None
+    if centre:
+        value = build.sub(wide.value, build.scalar_like(centre, wide.value))
+        wide = Form(value, wide.scale, wide.axis, 0, wide.low - centre, wide.high - centre)
+    return read_table(rescale(wide, "i16", one(unit), -1, 0, op).value, values, op)
 
 
-def gathered(form: Form, function: Function, start: float, end: float, relative: bool, op: ir.Operation) -> Form:
-    """The same without 16-bit tables: the nearest of points that lie a power of two apart, as far as TOLERANCE allows.
+def gathered(form: Form, function: Function, start: float, end: float, accuracy: Accuracy, op: ir.Operation) -> Form:
+    """The same without 16-bit tables: the nearest of points that lie a power of two apart, as far as the accuracy allows.
 
     Such points are the same whatever the scale of the form is. They begin at a code of 0 where that is near enough.
     """
@@ -185,11 +246,11 @@ def gathered(form: Form, function: Function, start: float, end: float, relative:
         codes = np.maximum(np.arange(count) * (step / unit) + base, first_code)
         return inside(function, codes * wide.unit, *sorted((start, end)))
 
-    reach = (last_code - base) * unit
+    reach = max(last_code - base, 1) * unit
     step = 2.0 ** math.ceil(math.log2(reach / (MOST_ENTRIES - 1)))
-    if not is_followed(values_of(step, int(reach / step) + 2), relative, 2 * TOLERANCE):
+    if not is_followed(values_of(step, int(reach / step) + 2), accuracy, 2):
         raise NotInteger(op, f"changes too much over {start:g} to {end:g} for a gather of {MOST_ENTRIES} entries")
-    while is_followed(values_of(2 * step, int(reach / step / 2) + 2), relative, TOLERANCE):
+    while step < reach and is_followed(values_of(2 * step, int(reach / step / 2) + 2), accuracy, 1):
         step *= 2
     count = -(-(int(reach / step) + 2) // ENTRIES_STEP) * ENTRIES_STEP
     value = build.sub(wide.value, build.scalar_like(base, wide.value)) if base else wide.value
@@ -204,11 +265,11 @@ def gathered(form: Form, function: Function, start: float, end: float, relative:
     return read_gather(indices.value, values_of(step, count), 22, op)
 
 
-def is_followed(values: Array, relative: bool, tolerance: float) -> bool:
-    """Whether the nearest of these values is within the tolerance of all that lie between them."""
+def is_followed(values: Array, accuracy: Accuracy, slack: float) -> bool:
+    """Whether the nearest of these values is near enough to all that lie between them, or `slack` times as far."""
     steps = np.abs(np.diff(values)) / 2
-    size = np.minimum(np.abs(values[1:]), np.abs(values[:-1])) if relative else np.max(np.abs(values))
-    return bool((steps <= tolerance * size).all())
+    size = np.minimum(np.abs(values[1:]), np.abs(values[:-1])) if accuracy.relative else np.max(np.abs(values))
+    return bool((steps <= slack * accuracy.tolerance * size).all())
 
 
 def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> Form:
@@ -261,4 +322,4 @@ def power(form: Form, exponent: float, has_int16: bool, op: ir.Operation) -> For
     return Form(value, one(read.unit * wide.unit**exponent), -1, 0, least, largest)
 
 
-__all__ = ["Function", "interpolate", "lookup", "power"]
+__all__ = ["Accuracy", "Function", "interpolate", "lookup", "power"]

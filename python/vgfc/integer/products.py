@@ -11,7 +11,7 @@ from vgfc.integer.alignment import narrowed
 from vgfc.integer.folder import Folder
 from vgfc.integer.forms import ROOM, Form, NotInteger, element_of, replace_scale, widened
 from vgfc.integer.numerics import Array
-from vgfc.ir import constant, shape, tensor
+from vgfc.ir import constant, defining, shape, tensor
 
 MULTIPLIER_LIMIT = 2**15 - 1
 
@@ -82,5 +82,8 @@ def abs_form(folder: Folder, op: ir.Operation) -> Form:
 
 
 def power_form(folder: Folder, op: ir.Operation) -> Form:
-    """1/x and 1/sqrt(x) over many orders of magnitude."""
+    """1/x and 1/sqrt(x) over many orders of magnitude; 1/(1/sqrt(x)) is x/sqrt(x)."""
+    inner = defining(op.operands[0])
+    if op.name == "tosa.reciprocal" and inner is not None and inner.name == "tosa.rsqrt":
+        return multiply_forms(widened(folder.form(inner.operands[0]), op), folder.converted(inner), False, op)
     return lookup.power(folder.form(op.operands[0]), lookup.POWERS[op.name], folder.has_int16, op)

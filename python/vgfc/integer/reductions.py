@@ -124,7 +124,12 @@ def narrow_codes(folder: Folder, op: ir.Operation) -> Form:
     source = defining(op.operands[0])
     while source is not None and source.name in PLAIN_MOVES:
         source = defining(source.operands[0])
-    if source is None or source.name not in ("tosa.avg_pool2d", "tosa.resize") or not form.is_per_tensor or form.unit < 0:
+    if (
+        source is None
+        or source.name not in ("tosa.avg_pool2d", "tosa.resize")
+        or not form.is_per_tensor
+        or form.unit < 0
+    ):
         raise NotInteger(op, "reads a tensor that is not quantized to 8 or 16 bits")
     low, high = form.real_range()
     if folder.has_int16:

@@ -36,10 +36,12 @@ def quantize(
     """The model with its activations and weights quantised, ready for `vgfc.compile`.
 
     `calibration_inputs` are typical inputs (a tuple of tensors, or one tensor, each); the ranges of all activations are
-    measured on them; a model that keeps a state sees them one after another, and begins at its own state again. `config` is a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set
-    up by hand; `modules` overrides it by module path, None leaving a module in floating point. The result carries its
-    original, for `vgfc.quantizer.layer_accuracy`. Raises CompileError when there are no calibration inputs, when a name is
-    unknown, when the model cannot be exported and when it computes what is not finite.
+    measured on them. A model that keeps a state sees them one after another, and begins at its own state again. `config` is
+    a configuration or its name (int8, int8_per_tensor, int16x8, int8x4), or a quantizer set up by hand; `modules` overrides
+    it by module path, None leaving a module in floating point. Branches and counted loops are taken apart, writes in place
+    become functional. The result carries its original, for `vgfc.quantizer.layer_accuracy`. Raises CompileError when there
+    are no calibration inputs, when a name is unknown, when the model cannot be exported and when it computes what is not
+    finite.
     """
     samples = [sample if isinstance(sample, tuple | list) else (sample,) for sample in calibration_inputs]
     if not samples:

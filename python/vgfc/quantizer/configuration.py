@@ -45,7 +45,7 @@ def get_symmetric_a16w8_quantization_config(is_per_channel: bool = True, is_qat:
 
 
 def get_symmetric_a8w4_quantization_config(is_per_channel: bool = True, is_qat: bool = False) -> QuantizationConfig:
-    """8-bit activations and 4-bit weights; the codes of a weight are -7 to 7, of type i4 where the target has int4, and a byte each in a VGF."""
+    """8-bit activations and 4-bit weights of codes from -7 to 7: i4 where the target has int4, a byte each in a VGF."""
     return QuantizationConfig("int8x4", _activation(torch.int8, is_qat), _weight(7, is_per_channel, is_qat), is_qat)
 
 

@@ -1,10 +1,10 @@
 """The PT2E quantizer for VGF: it puts Q/DQ where the compiler's integer arithmetic rounds to few bits, and nowhere else.
 
 A tensor is quantised once, where it is made. What moves data (views, permutes, max pools, concatenations ...) carries no
-Q/DQ of its own; tensors (and constants) that meet in a concatenation share their parameters, so that joining them is no arithmetic. Wide
-accumulators are used as they are: a convolution, linear or matmul is not quantised before the clamp, the constant factor
-or the residual addition that is its only reader, nor are attention scores before their softmax. A chain of element-wise
-operators on one tensor is quantised at its end, since it becomes one table.
+Q/DQ of its own; tensors and constants that meet in a concatenation share their parameters, so that joining them is no
+arithmetic. Wide accumulators are used as they are: a convolution, linear or matmul is not quantised before the clamp, the
+constant factor or the residual addition that is its only reader, nor are attention scores before their softmax. A chain of
+element-wise operators on one tensor is quantised at its end, since it becomes one table.
 """
 
 from __future__ import annotations
@@ -158,7 +158,11 @@ def _is_constant(node: Node) -> bool:
         return True
     if node.op != "call_function":
         return False
-    inputs = [argument for argument in node.all_input_nodes if operator_name(node) not in FILLS or argument is not node.args[0]]
+    inputs = [
+        argument
+        for argument in node.all_input_nodes
+        if operator_name(node) not in FILLS or argument is not node.args[0]
+    ]
     return (bool(inputs) or operator_name(node) in FILLS) and all(_is_constant(argument) for argument in inputs)
 
 
@@ -233,7 +237,7 @@ class _Annotation:
             return False
         name, reads = operator_name(node), operator_name(user)
         if self.is_masked(node):
-            return reads in SOFTMAX and config.name != "int16x8"
+            return reads in SOFTMAX  # its -inf has no code
         if name in WEIGHTED | MATMULS or self.is_scaled_accumulator(node):
             if reads in CLAMPS or self.is_scaled_accumulator(user):
                 return True

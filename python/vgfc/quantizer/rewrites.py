@@ -21,7 +21,8 @@ def shared_write(graph: Graph) -> Node | None:
 
     Quantisation puts copies between such a view and its tensor, so that the write would be lost.
     """
-    for node in graph.nodes:
+    nodes: list[Node] = list(graph.nodes)
+    for node in nodes:
         schema = getattr(node.target, "_schema", None)
         if schema is None or not schema.is_mutable or node.target is torch.ops.aten.detach_.default:
             continue

@@ -38,7 +38,9 @@ def nested(self: Model, x: torch.Tensor) -> Any:
 
 
 def constant_in_a_side(self: Model, x: torch.Tensor) -> Any:
-    return torch.cond(x.sum() > 0, lambda x: x + torch.tensor([1.0, 2.0, 3.0, 4.0]), lambda x: x * torch.tensor(2.5), (x,))
+    return torch.cond(
+        x.sum() > 0, lambda x: x + torch.tensor([1.0, 2.0, 3.0, 4.0]), lambda x: x * torch.tensor(2.5), (x,)
+    )
 
 
 def untaken_is_nan(self: Model, x: torch.Tensor) -> Any:
@@ -133,6 +135,8 @@ def in_a_side(self: Model, x: torch.Tensor) -> Any:
 
 @pytest.mark.parametrize("function", [written_counter, too_many_turns, turns_of_the_input, in_a_side])
 def test_a_loop_whose_turns_are_not_known_is_refused(function: Callable[..., Any]) -> None:
-    with pytest.raises(vgfc.CompileError, match="torch.while_loop.* runs for a number of turns that is not known") as refusal:
+    with pytest.raises(
+        vgfc.CompileError, match=r"torch\.while_loop.* runs for a number of turns that is not known"
+    ) as refusal:
         vgfc.compile(Model(function).eval(), (torch.randn(3, 4),))
     assert __file__ in str(refusal.value)

@@ -232,7 +232,7 @@ def assign(y: torch.Tensor) -> None:
 
 
 CHANGES = {
-    "by_itself": lambda y: torch.relu_(y),
+    "by_itself": torch.relu_,
     "through_a_view": lambda y: y[:, 0].mul_(3),
     "assigned": assign,
 }
@@ -255,7 +255,9 @@ def test_what_is_written_in_place_is_seen_by_all_readers(name: str) -> None:
 
 def test_a_write_that_quantisation_would_lose_is_refused_in_prepare() -> None:
     exported = torch.export.export(Written(CHANGES["through_a_view"]).eval(), (torch.randn(1, 3, 8, 8),))
-    with pytest.raises(vgfc.CompileError, match=r"'mul_' \(aten.mul_.Tensor\) writes to a tensor that other operators read"):
+    with pytest.raises(
+        vgfc.CompileError, match=r"'mul_' \(aten.mul_.Tensor\) writes to a tensor that other operators read"
+    ):
         prepare_pt2e(exported.module(), VgfQuantizer().set_global(get_symmetric_quantization_config()))
 
 
@@ -272,7 +274,9 @@ def test_a_state_begins_where_the_model_begins() -> None:
     samples = [torch.full((4,), 0.5)] * 8
     program = vgfc.compile(vgfc.quantize(Counted(), samples), (samples[0],))
     for turn in range(1, 4):
-        torch.testing.assert_close(program.run(samples[0], device="reference"), torch.full((4,), 0.5 * turn), atol=0.03, rtol=0)
+        torch.testing.assert_close(
+            program.run(samples[0], device="reference"), torch.full((4,), 0.5 * turn), atol=0.03, rtol=0
+        )
 
 
 def test_control_flow_is_quantised_with_the_rest() -> None:
@@ -283,7 +287,7 @@ def test_control_flow_is_quantised_with_the_rest() -> None:
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             def body(n: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-                return n + 1, torch.cond(x.sum() > 0, lambda x: self.linear(x), lambda x: x * 2 + 1, (x,))
+                return n + 1, torch.cond(x.sum() > 0, self.linear, lambda x: x * 2 + 1, (x,))
 
             return torch.while_loop(lambda n, x: n < 3, body, (torch.tensor(0), x))[1]
 
