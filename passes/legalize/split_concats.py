@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import functions, operations
+from vgfc.ir import functions, operations, replace
 from vgfc.passmanager import Pass, PipelineError, register
 
 
@@ -27,8 +27,8 @@ def split(op: ir.Operation, limit: int) -> None:
     with ir.InsertionPoint(op), op.location:
         while len(values) > limit:
             values = [build.concat(values[start : start + limit], axis) for start in range(0, len(values), limit)]
-        op.results[0].replace_all_uses_with(build.concat(values, axis))
-    op.erase()
+        joined = build.concat(values, axis)
+    replace(op, joined)
 
 
 @register

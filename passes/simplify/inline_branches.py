@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc import build
-from vgfc.ir import constant_value, element_type, functions, is_pure, operations, shape
+from vgfc.ir import constant_value, element_type, functions, is_pure, operations, replace, shape
 from vgfc.passmanager import Pass, register
 from vgfc.shaders import is_shader
 from vgfc.tosa_types import OPERATORS
@@ -81,9 +81,7 @@ def inline(op: ir.Operation) -> None:
             chosen = [selected(condition, *pair) for pair in pairs]
     else:
         return
-    for result, value in zip(op.results, chosen, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
+    replace(op, *chosen)
 
 
 @register

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from vgfc.build import small_constant
-from vgfc.ir import Array, element_type, functions, is_float, is_pure, nested, operations, redirect, shape
+from vgfc.ir import Array, element_type, functions, is_float, is_pure, nested, operations, redirect, replace, shape
 from vgfc.passmanager import Pass, register
 from vgfc.tosa_numpy import evaluate, known_operands
 
@@ -99,9 +99,7 @@ def unroll(op: ir.Operation, max_operators: int) -> None:
     with ir.InsertionPoint(op):
         for _ in range(count):
             carried = copied(body, carried)
-    for result, value in zip(op.results, carried, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
+    replace(op, *carried)
 
 
 @register

@@ -338,9 +338,10 @@ def nan_mode(op: ir.Operation) -> str:
     return str(op.attributes["nan_mode"]) if "nan_mode" in op.attributes else "#tosa.nan_mode<PROPAGATE>"
 
 
-def replace(op: ir.Operation, value: ir.Value) -> None:
-    """Let everything that reads the one result of `op` read `value` instead, and erase `op`."""
-    op.result.replace_all_uses_with(value)
+def replace(op: ir.Operation, *values: ir.Value) -> None:
+    """Let everything that reads the results of `op` read `values` instead, one for each, and erase `op`."""
+    for result, value in zip(op.results, values, strict=True):
+        result.replace_all_uses_with(value)
     op.erase()
 
 

@@ -61,7 +61,10 @@ def narrowed(form: Form, limit: int, op: ir.Operation) -> Form:
     """The form with codes of at most this size."""
     if form.reach <= limit:
         return form
-    return rescale(form, "i32", form.scale * (form.reach / limit), form.axis, 0, op)
+    ratio = form.reach / limit
+    if form.element == "i32" and form.reach >= ROOM // 2:  # TOSA takes no larger codes but for a quarter or less
+        ratio = max(4.0, 2.0 ** np.ceil(np.log2(ratio)))
+    return rescale(form, "i32", form.scale * ratio, form.axis, 0, op)
 
 
 def constant_like(form: Form, known: Array, op: ir.Operation) -> Form:

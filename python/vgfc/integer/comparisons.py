@@ -10,7 +10,7 @@ from vgfc.integer.alignment import aligned
 from vgfc.integer.folder import Folder, before
 from vgfc.integer.forms import Form, NotInteger, per_tensor, positive, to_32, widened
 from vgfc.integer.numerics import RANGES
-from vgfc.ir import attributes_of, defining, element_type, is_float
+from vgfc.ir import attributes_of, defining, element_type, is_float, shape
 
 LOGIC = ("tosa.logical_and", "tosa.logical_or", "tosa.logical_xor", "tosa.logical_not")
 
@@ -32,7 +32,7 @@ def condition(folder: Folder, value: ir.Value, at: ir.Operation) -> ir.Value:
     if op.name not in build.COMPARISONS:
         raise NotInteger(op, "has no integer form")
     with before(at):
-        return compare(folder, op)
+        return build.broadcast_to(compare(folder, op), shape(op.result))
 
 
 def compare(folder: Folder, op: ir.Operation) -> ir.Value:

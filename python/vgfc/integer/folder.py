@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from torch_mlir import ir
 
+from vgfc import build
 from vgfc.integer import lookup
 from vgfc.integer.chains import ELEMENTWISE, Chains
 from vgfc.integer.constants import Constants, parameters_of
@@ -87,7 +89,11 @@ class Folder:
             for tolerance in (lookup.TOLERANCES_FINE if self.is_fine else lookup.TOLERANCES)
         ]
         refusals = []
-        for attempt in (lookups[0], *own, *lookups[1:]):
+        if relative:
+            first = 2  # an error in relation to each result is small everywhere
+        else:
+            first = 0 if self.is_fine and self.chains.has_power(value) else 1
+        for attempt in (*lookups[:first], *own, *lookups[first:]):
             try:
                 return attempt()
             except NotInteger as refusal:
@@ -99,7 +105,7 @@ class Folder:
         has_power = self.chains.has_power(value)
         for use in value.uses:
             reader = use.owner.operation
-            if reader.name in lookup.POWERS:
+            if reader.name in lookup.POWERS or (reader.name == "tosa.matmul" and has_power):
                 return True
             if reader.name == "tosa.mul":
                 others = [operand for operand in list(reader.operands)[:2] if operand != value]
@@ -116,7 +122,9 @@ class Folder:
         if converter is None:
             raise NotInteger(op, "has no integer form")
         with before(op):
-            return converter(self, op)
+            form = converter(self, op)
+            # operands that were repeated to the result's shape come without that (see `source`)
+            return replace(form, value=build.broadcast_to(form.value, shape(op.result)))
 
     def lookup(self, value: ir.Value, leaf: ir.Value, accuracy: lookup.Accuracy, at: ir.Operation) -> Form:
         """The chain from `leaf` to `value` by a wide lookup."""

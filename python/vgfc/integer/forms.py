@@ -114,8 +114,7 @@ def emit_rescale(
 def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, op: ir.Operation) -> Form:
     """The form with other codes: of this element type, scale and zero point; narrower codes saturate.
 
-    Raises NotInteger for `op` where TOSA's rescale cannot do it: scales along another axis than the last, or codes that
-    do not fit.
+    Raises NotInteger for `op` where TOSA's rescale cannot do it: scales along two axes, or codes that do not fit.
     """
     axis_of_result = axis if axis >= 0 else form.axis
     if form.axis >= 0 and axis >= 0 and form.axis != axis:
@@ -126,7 +125,7 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
     if np.all(ratios == ratios[0]):
         ratios = ratios[:1]
     elif axis_of_result != len(shape(form.value)) - 1:
-        raise NotInteger(op, f"has scales along axis {axis_of_result}, expected the last axis")
+        return rescale_moved(form, element, scale, axis, zero_point, op)
     result_axis, result_scale = (axis, scale) if axis >= 0 or len(scale) == 1 else (-1, scale)
     if (
         form.element == element
@@ -178,6 +177,17 @@ def rescale(form: Form, element: str, scale: Array, axis: int, zero_point: int, 
         min(max(low_code, low_limit), high_limit),
         max(min(high_code, high_limit), low_limit),
     )
+
+
+def rescale_moved(form: Form, element: str, scale: Array, axis: int, zero_point: int, op: ir.Operation) -> Form:
+    """The rescale of a form whose scales lie along another axis than the last, where TOSA's rescale wants them."""
+    last = len(shape(form.value)) - 1
+    place = max(axis, form.axis)
+    order = [*(index for index in range(last + 1) if index != place), place]
+    back = [order.index(index) for index in range(last + 1)]
+    moved = replace(form, value=build.transpose(form.value, order), axis=last if form.axis >= 0 else -1)
+    made = rescale(moved, element, scale, last if axis >= 0 else -1, zero_point, op)
+    return replace(made, value=build.transpose(made.value, back), axis=place if made.axis >= 0 else -1)
 
 
 def cut(form: Form, low: int, high: int) -> Form:

@@ -16,7 +16,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import tosa
 
 from vgfc import build
-from vgfc.integer.forms import Form, NotInteger, element_of, emit_rescale, one, rescale, widened
+from vgfc.integer.forms import Form, NotInteger, element_of, emit_rescale, one, per_tensor, rescale, widened
 from vgfc.integer.numerics import (
     TABLE_STEP,
     Array,
@@ -62,9 +62,8 @@ class Accuracy:
 
 
 def lookup(form: Form, function: Function, accuracy: Accuracy, has_int16: bool, op: ir.Operation) -> Form:
-    """`function` of a per-tensor form as a form in 32 bits; raises NotInteger where no lookup is as near as is asked."""
-    if not form.is_per_tensor:
-        raise NotInteger(op, "is a function of a tensor with a scale for each channel, expected one scale")
+    """`function` of a form as a form in 32 bits; raises NotInteger where no lookup is as near as is asked."""
+    form = per_tensor(form, op)
     if form.element == "i16":
         return wide_codes(form, function, accuracy, op)
     if form.high - form.low < 256 or (has_int16 and form.high - form.low < 512):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from torch_mlir import ir
 
@@ -46,8 +48,8 @@ def multiply_constant(form: Form, known: Array, op: ir.Operation) -> Form:
     return Form(build.mul(wide.value, factor), wide.scale * unit, wide.axis, 0, -bound, bound)
 
 
-def multiply_forms(left: Form, right: Form, is_square: bool, op: ir.Operation) -> Form:
-    """left * right; products that need more than 32 bits are shifted by TOSA's own rounding shift."""
+def multiply_forms(left: Form, right: Form, is_square: bool, op: ir.Operation, most: float = math.inf) -> Form:
+    """left * right, which is known to be `most` at most; TOSA's own rounding shift brings it to 32 bits."""
     if left.axis >= 0 and right.axis >= 0 and left.axis != right.axis:
         raise NotInteger(op, "multiplies tensors with scales along different axes")
     narrow = left.element == right.element == "i8" and left.zero_point == right.zero_point == 0
@@ -57,6 +59,8 @@ def multiply_forms(left: Form, right: Form, is_square: bool, op: ir.Operation) -
         first = widened(left, op)
         second = first if is_square else widened(right, op)
     bound = first.reach * second.reach
+    if first.is_per_tensor and second.is_per_tensor and most < math.inf:
+        bound = min(bound, int(most / abs(first.unit * second.unit)) + 1)
     shift = max(0, bound.bit_length() - 31)
     scale = first.scale * second.scale * 2.0**shift
     axis = max(first.axis, second.axis)
@@ -85,5 +89,6 @@ def power_form(folder: Folder, op: ir.Operation) -> Form:
     """1/x and 1/sqrt(x) over many orders of magnitude; 1/(1/sqrt(x)) is x/sqrt(x)."""
     inner = defining(op.operands[0])
     if op.name == "tosa.reciprocal" and inner is not None and inner.name == "tosa.rsqrt":
-        return multiply_forms(widened(folder.form(inner.operands[0]), op), folder.converted(inner), False, op)
+        wide, power = widened(folder.form(inner.operands[0]), op), folder.converted(inner)
+        return multiply_forms(wide, power, False, op, most=1.01 * wide.real_reach**0.5)  # the power is near to 2^-10
     return lookup.power(folder.form(op.operands[0]), lookup.POWERS[op.name], folder.has_int16, op)

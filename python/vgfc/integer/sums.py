@@ -14,6 +14,8 @@ from vgfc.ir import attributes_of, constant, defining, shape, tensor
 
 LARGE = 4096  # elements from which on a constant is stored in 16 bits and widened by an operator
 LEAST_FINER_BITS = 8  # by which such a constant has to be finer than the codes that it is added to
+NEGLIGIBLE = 2.0**-10  # of a code
+SMALL_CODES = 2**8  # from which on rounding a constant to codes loses nothing that counts
 MASKED = 32.0  # exp(-32) is nothing beside 1 in any of the types here
 
 
@@ -37,7 +39,7 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
         known = without_infinities(form, known, op)
     if not known.any() and shape(op.result) == shape(form.value):
         return form
-    fine = form
+    fine = form = to_32(form, op)
     if form.element != "i32":
         largest = float(np.abs(known).max())
         bits = finer_bits(form, (form.real_reach + largest) / ROOM)
@@ -45,16 +47,36 @@ def add_constant(form: Form, known: Array, op: ir.Operation) -> Form:
             narrow_bits = finer_bits(form, largest / RANGES["i16"][1])
             bits = narrow_bits if narrow_bits >= LEAST_FINER_BITS else bits
         fine = rescale(form, "i32", one(form.unit * 2.0**-bits), -1, 0, op)
-    fine = shifted(fine)
-    codes = np.rint(known / per_axis(fine, np.ndim(known)))
+    fine = with_small_number(shifted(fine), known, op)
+    codes = np.rint(known / per_axis(fine))
     if not codes.any() and shape(op.result) == shape(form.value):
         return form
     low, high = fine.low + int(codes.min()), fine.high + int(codes.max())
     if max(-low, high) >= 2**31:
         coarse = fine.scale * (max(-low, high) / ROOM)
         return add_constant(rescale(fine, "i32", coarse, fine.axis, 0, op), known, op)
-    value = build.add(fine.value, wide_constant(codes.astype(np.int64).reshape(np.shape(known))))
+    value = build.add(fine.value, wide_constant(codes.astype(np.int64)))
     return Form(value, fine.scale, fine.axis, 0, low, high)
+
+
+def with_small_number(form: Form, known: Array, op: ir.Operation) -> Form:
+    """32-bit codes made finer where one number of few codes is added that counts: the epsilon beside a small variance.
+
+    Below NEGLIGIBLE of a code it changes no number that is not 0 by more than that.
+    """
+    sizes = np.abs(known.flat[0] / form.scale)
+    least = float(sizes.min())
+    if (
+        (known != known.flat[0]).any()
+        or least <= NEGLIGIBLE
+        or least >= SMALL_CODES
+        or np.array_equal(sizes, np.rint(sizes))
+    ):
+        return form
+    wanted = int(np.ceil(np.log2(SMALL_CODES / least)))
+    room = int(np.log2(ROOM // 4 / max(form.reach, float(sizes.max()), 1.0)))  # TOSA's rescale takes no larger codes
+    bits = min(wanted, room)
+    return rescale(form, "i32", form.scale * 2.0**-bits, form.axis, 0, op) if bits > 0 else form
 
 
 def is_large(values: Array) -> bool:
@@ -85,12 +107,11 @@ def without_infinities(form: Form, known: Array, op: ir.Operation) -> Array:
     return np.clip(known, -large, large)
 
 
-def per_axis(form: Form, rank: int) -> Array:
-    """The form's scales shaped to broadcast against an array of this rank."""
+def per_axis(form: Form) -> Array:
+    """The form's scales shaped to broadcast against its values."""
     if form.is_per_tensor:
         return form.scale.reshape(())
-    behind = len(shape(form.value)) - 1 - form.axis
-    return form.scale.reshape((-1, *(1,) * behind)) if behind < rank else form.scale.reshape(())
+    return form.scale.reshape((-1, *(1,) * (len(shape(form.value)) - 1 - form.axis)))
 
 
 def add_forms(left: Form, right: Form, sign: int, op: ir.Operation) -> Form:
