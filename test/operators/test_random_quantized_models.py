@@ -59,7 +59,7 @@ def check(plan: Plan, config: str, target: str | None) -> None:
         )
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=CHECKS, database=None)
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=CHECKS, database=None)
 @given(plans(), st.sampled_from(KINDS))
 def test_random_quantized_models(plan: Plan, kind: tuple[str, str | None]) -> None:
     check(plan, *kind)

@@ -88,11 +88,9 @@ class Folder:
             functools.partial(self.lookup, value, leaf, lookup.Accuracy(tolerance, relative), op)
             for tolerance in (lookup.TOLERANCES_FINE if self.is_fine else lookup.TOLERANCES)
         ]
+        own_first = self.is_fine and self.chains.has_power(value)
+        first = 2 if relative else 0 if own_first else 1  # an error in relation to each result is small everywhere
         refusals = []
-        if relative:
-            first = 2  # an error in relation to each result is small everywhere
-        else:
-            first = 0 if self.is_fine and self.chains.has_power(value) else 1
         for attempt in (*lookups[:first], *own, *lookups[first:]):
             try:
                 return attempt()

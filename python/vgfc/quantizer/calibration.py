@@ -20,7 +20,7 @@ from vgfc.frontend.control_flow import without_control_flow
 from vgfc.quantizer.accuracy import ORIGINAL
 from vgfc.quantizer.configuration import QuantizationConfig, configuration
 from vgfc.quantizer.quantizer import VgfQuantizer
-from vgfc.quantizer.rewrites import without_shared_writes
+from vgfc.quantizer.rewrites import fold_parameters, without_shared_writes
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -54,6 +54,8 @@ def quantize(
 
         model = exported_program(model, tuple(samples[0]))
     graph = without_shared_writes(without_control_flow(model)).module(check_guards=False)
+    assert isinstance(graph, GraphModule), "an exported program's module is a graph"
+    fold_parameters(graph)
     original = _original(graph, quantizer)
     prepared = prepare_pt2e(graph, quantizer)
     states = _states(prepared)
@@ -89,9 +91,8 @@ def _observe(prepared: GraphModule, sample: Sequence[Any], index: int) -> None:
         ) from None
 
 
-def _original(graph: torch.nn.Module, quantizer: VgfQuantizer) -> GraphModule:
+def _original(graph: GraphModule, quantizer: VgfQuantizer) -> GraphModule:
     """The floating-point graph as PT2E prepares it, with batch norms folded and attention taken apart; shares weights."""
-    assert isinstance(graph, GraphModule), "an exported program's module is a graph"
     original = GraphModule(graph, copy.deepcopy(graph.graph))
     _fuse_conv_bn_(original)
     _fuse_linear_bn_(original)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 
-from vgfc.quantizer.operators import MOVES, operator_name
+from vgfc.quantizer.operators import MOVES, WEIGHTED, operator_name
 
 ATTENTION = torch.ops.aten.scaled_dot_product_attention.default
 BATCH_NORM = torch.ops.aten._native_batch_norm_legit_no_training.default
@@ -23,8 +24,7 @@ def shared_write(graph: Graph) -> Node | None:
     """
     nodes: list[Node] = list(graph.nodes)
     for node in nodes:
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or not schema.is_mutable or node.target is torch.ops.aten.detach_.default:
+        if not _writes(node):
             continue
         written = node.args[0]
         assert isinstance(written, Node), "what is written to is a tensor"
@@ -57,6 +57,53 @@ def without_shared_writes(program: ExportedProgram) -> ExportedProgram:
         program.graph.erase_node(node)
     program.graph_module.recompile()
     return program
+
+
+def fold_parameters(model: GraphModule) -> None:
+    """Compute the weights of convolutions and batch norms that the graph computes from constants, such as weight norms.
+
+    PT2E folds batch norms into convolutions where it finds their numbers, and fails where it finds operators.
+    """
+    written = {node.args[0] for node in model.graph.nodes if _writes(node)}
+    for node in list(model.graph.nodes):
+        name = operator_name(node)
+        if name not in WEIGHTED and "batch_norm" not in name:
+            continue
+        for argument in dict.fromkeys(node.args[1:5]):
+            if not isinstance(argument, Node) or argument.op != "call_function":
+                continue
+            value = _value(model, argument, written)
+            if value is None:
+                continue
+            name = f"folded_{argument.name}"
+            model.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
+            with model.graph.inserting_before(argument):
+                folded = model.graph.get_attr(name)
+            folded.meta = dict(argument.meta)
+            argument.replace_all_uses_with(folded)
+    model.graph.eliminate_dead_code()
+    model.recompile()
+
+
+def _writes(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable and node.target is not torch.ops.aten.detach_.default
+
+
+def _value(model: GraphModule, node: Node, written: set[Any]) -> Any:
+    """What a node gives where it only depends on constants that nothing writes to, None elsewhere."""
+    if node in written or _writes(node):
+        return None
+    if node.op == "get_attr":
+        return operator.attrgetter(str(node.target))(model)
+    if node.op != "call_function" or not node.all_input_nodes:
+        return None
+    values = {argument: _value(model, argument, written) for argument in node.all_input_nodes}
+    if any(value is None for value in values.values()):
+        return None
+    positional, keywords = torch.fx.node.map_arg((node.args, node.kwargs), lambda argument: values[argument])
+    with torch.no_grad():
+        return node.target(*positional, **keywords)  # type: ignore[operator]
 
 
 def decompose_attention(model: GraphModule, is_wanted: Callable[[Node], bool]) -> GraphModule:

@@ -298,3 +298,24 @@ def test_control_flow_is_quantised_with_the_rest() -> None:
     assert program.report().operators["conv2d"] == 3
     for sample in samples:
         assert torch.equal(program.run(sample, device="reference"), quantised(sample))
+
+
+def test_weights_that_the_graph_computes_are_folded_before() -> None:
+    class Computed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.convolution = torch.nn.utils.parametrizations.weight_norm(torch.nn.Conv2d(3, 4, 3))
+            self.register_buffer("ones", torch.linspace(0.5, 1.5, 4, dtype=torch.float16))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            ones = self.ones.float()
+            return torch.nn.functional.batch_norm(self.convolution(x), ones, ones, ones, ones)
+
+    torch.manual_seed(0)
+    model, x = Computed().eval(), torch.randn(1, 3, 8, 8)
+    quantised = vgfc.quantize(model, [x])
+    program = vgfc.compile(quantised, (x,), target=INT)
+    assert "conv2d" in program.report().operators
+    found, wanted = program.run(x, device="reference"), model(x)
+    assert torch.equal(found, quantised(x))
+    assert (wanted.pow(2).sum() / (found - wanted).pow(2).sum()).log10() > 3
