@@ -90,13 +90,15 @@ class Folder:
         ]
         own_first = self.is_fine and self.chains.has_power(value)
         first = 2 if relative else 0 if own_first else 1  # an error in relation to each result is small everywhere
-        refusals = []
+        reason: NotInteger | None = None
         for attempt in (*lookups[:first], *own, *lookups[first:]):
             try:
                 return attempt()
             except NotInteger as refusal:
-                refusals.append(refusal)
-        raise refusals[0]
+                if reason is None or attempt in own:
+                    reason = refusal
+        assert reason is not None, "there is a lookup at least"
+        raise reason
 
     def is_factor(self, value: ir.Value) -> bool:
         """Whether small results of a chain count: it is divided by, or it divides and is multiplied with."""
