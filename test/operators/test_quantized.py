@@ -23,7 +23,6 @@ def test_every_case_is_measured() -> None:
     assert {key(case, width) for case, width in PAIRS} == set(KNOWN), "stale; run python test/operators/quantized.py"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("case", "width"), PAIRS, ids=name)
 def test_quantized_operator(case: Case, width: str) -> None:
     known = KNOWN[key(case, width)]
