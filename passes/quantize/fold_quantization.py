@@ -33,9 +33,11 @@ class FoldQuantization(Pass):
         if "INT" not in target.profiles:
             return
         for function in functions(module):
+            quantizes = [op for op in operations(function) if op.name == "vgf.quantize"]
+            is_fine = any(str(element_type(op.result)) == "i16" for op in quantizes)
             # A chain that ends in a quantize or a cast takes the comparisons inside it along; what is left of them comes after.
             for names in (("vgf.quantize",), ("tosa.cast",), ("tosa.argmax", *COMPARISONS)):
-                fold_roots(function, names, target)
+                fold_roots(function, names, target, is_fine)
 
 
 def move_dequantize_to_the_end(function: ir.OpView, folder: QuantizeFolder) -> None:
@@ -50,12 +52,10 @@ def move_dequantize_to_the_end(function: ir.OpView, folder: QuantizeFolder) -> N
             leave.operands[index] = real
 
 
-def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target) -> None:
-    """Fold what ends in operators of these names, and drop what nothing reads any more."""
-    found = list(operations(function))
-    is_fine = any(op.name == "vgf.quantize" and str(element_type(op.result)) == "i16" for op in found)
+def fold_roots(function: ir.OpView, names: tuple[str, ...], target: Target, is_fine: bool) -> None:
+    """Fold what ends in operators of these names, and drop what nothing reads any more; see `Folder` for `is_fine`."""
     folder = QuantizeFolder("int16" in target.extensions, "int4" in target.extensions, is_fine)
-    for op in found:
+    for op in operations(function):
         if op.name not in names or not is_float_tensor(op.operands[0]):
             continue
         if op.name == "vgf.quantize" and reads_argument(op):

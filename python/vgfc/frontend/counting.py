@@ -64,14 +64,14 @@ def evaluated(module: GraphModule, constants: Mapping[Node, Any], until: Node | 
             continue
         if any(argument not in known for argument in node.all_input_nodes) or not _counts(node.meta.get("val")):
             continue
-        if _writes(node):
+        if writes(node):
             return {}  # to what others may read as well
         positional, keywords = torch.fx.node.map_arg((node.args, node.kwargs), lambda item: known[item])
         known[node] = node.target(*positional, **keywords)
     return known
 
 
-def _writes(node: Node) -> bool:
+def writes(node: Node) -> bool:
     """Whether an operator changes the values of an operand."""
     schema = getattr(node.target, "_schema", None)
     return schema is not None and schema.is_mutable and node.target is not torch.ops.aten.detach_.default

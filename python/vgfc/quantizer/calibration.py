@@ -17,6 +17,7 @@ from torchao.quantization.pt2e.utils import _fuse_conv_bn_, _fuse_linear_bn_
 
 from vgfc.diagnostics import CompileError
 from vgfc.frontend.control_flow import without_control_flow
+from vgfc.frontend.counting import writes
 from vgfc.quantizer.accuracy import ORIGINAL
 from vgfc.quantizer.configuration import QuantizationConfig, configuration
 from vgfc.quantizer.quantizer import VgfQuantizer
@@ -71,13 +72,10 @@ def quantize(
 
 def _states(prepared: GraphModule) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """The buffers that the model changes when it runs, each with its values before."""
-    found = []
-    for node in prepared.graph.nodes:
-        target = node.args[0] if node.target == torch.ops.aten.copy_.default else None
-        if isinstance(target, Node) and target.op == "get_attr":
-            state = operator.attrgetter(str(target.target))(prepared)
-            found.append((state, state.clone()))
-    return found
+    written = {node.args[0] for node in prepared.graph.nodes if writes(node)}
+    targets = {str(node.target) for node in written if isinstance(node, Node) and node.op == "get_attr"}
+    states = [operator.attrgetter(target)(prepared) for target in sorted(targets)]
+    return [(state, state.clone()) for state in states]
 
 
 def _observe(prepared: GraphModule, sample: Sequence[Any], index: int) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 
+from vgfc.frontend.counting import writes
 from vgfc.quantizer.operators import MOVES, WEIGHTED, operator_name
 
 ATTENTION = torch.ops.aten.scaled_dot_product_attention.default
@@ -24,7 +25,7 @@ def shared_write(graph: Graph) -> Node | None:
     """
     nodes: list[Node] = list(graph.nodes)
     for node in nodes:
-        if not _writes(node):
+        if not writes(node):
             continue
         written = node.args[0]
         assert isinstance(written, Node), "what is written to is a tensor"
@@ -37,8 +38,8 @@ def shared_write(graph: Graph) -> Node | None:
 def without_shared_writes(program: ExportedProgram) -> ExportedProgram:
     """The program in functional form where it writes to tensors that others read, itself where it does not.
 
-    PyTorch's functionalisation takes inference batch norms apart as well, which PT2E then would not fold into convolutions;
-    they are put back.
+    PyTorch's functionalisation makes operators of several results of inference batch norms, which are no tensors to be
+    quantised; they are put back.
     """
     if shared_write(program.graph) is None:
         return program
@@ -64,35 +65,31 @@ def fold_parameters(model: GraphModule) -> None:
 
     PT2E folds batch norms into convolutions where it finds their numbers, and fails where it finds operators.
     """
-    written = {node.args[0] for node in model.graph.nodes if _writes(node)}
+    written = {node.args[0] for node in model.graph.nodes if writes(node)}
     for node in list(model.graph.nodes):
         name = operator_name(node)
         if name not in WEIGHTED and "batch_norm" not in name:
             continue
-        for argument in dict.fromkeys(node.args[1:5]):
-            if not isinstance(argument, Node) or argument.op != "call_function":
-                continue
+        computed = [
+            argument for argument in node.args[1:5] if isinstance(argument, Node) and argument.op == "call_function"
+        ]
+        for argument in dict.fromkeys(computed):
             value = _value(model, argument, written)
             if value is None:
                 continue
-            name = f"folded_{argument.name}"
-            model.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
+            target = f"folded_{argument.name}"
+            model.register_parameter(target, torch.nn.Parameter(value, requires_grad=False))
             with model.graph.inserting_before(argument):
-                folded = model.graph.get_attr(name)
+                folded = model.graph.get_attr(target)
             folded.meta = dict(argument.meta)
             argument.replace_all_uses_with(folded)
     model.graph.eliminate_dead_code()
     model.recompile()
 
 
-def _writes(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and schema.is_mutable and node.target is not torch.ops.aten.detach_.default
-
-
 def _value(model: GraphModule, node: Node, written: set[Any]) -> Any:
     """What a node gives where it only depends on constants that nothing writes to, None elsewhere."""
-    if node in written or _writes(node):
+    if node in written or writes(node):
         return None
     if node.op == "get_attr":
         return operator.attrgetter(str(node.target))(model)

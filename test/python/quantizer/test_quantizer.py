@@ -253,6 +253,22 @@ def test_what_is_written_in_place_is_seen_by_all_readers(name: str) -> None:
     assert (found - quantised(x)).abs().max() <= 1.01 * scale
 
 
+def test_a_norm_that_no_convolution_takes_up_is_quantised_beside_a_write() -> None:
+    class Normed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.BatchNorm2d(3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.norm(torch.tanh(x))
+            y[:, 0] = 0.5
+            return y * 2
+
+    model, x = Normed().eval(), torch.randn(1, 3, 4, 4)
+    program = vgfc.compile(vgfc.quantize(model, [x]), (x,), target=INT)
+    torch.testing.assert_close(program.run(x, device="reference"), model(x), atol=0.04, rtol=0)
+
+
 def test_a_write_that_quantisation_would_lose_is_refused_in_prepare() -> None:
     exported = torch.export.export(Written(CHANGES["through_a_view"]).eval(), (torch.randn(1, 3, 8, 8),))
     with pytest.raises(
@@ -261,22 +277,24 @@ def test_a_write_that_quantisation_would_lose_is_refused_in_prepare() -> None:
         prepare_pt2e(exported.module(), VgfQuantizer().set_global(get_symmetric_quantization_config()))
 
 
-def test_a_state_begins_where_the_model_begins() -> None:
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_state_begins_where_the_model_begins(is_read: bool) -> None:
     class Counted(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("sum", torch.zeros(4))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            self.sum += x
-            return torch.relu(self.sum)
+            if is_read:
+                self.sum += x
+                return torch.relu(self.sum)
+            return torch.relu(self.sum.add_(x))
 
     samples = [torch.full((4,), 0.5)] * 8
     program = vgfc.compile(vgfc.quantize(Counted(), samples), (samples[0],))
     for turn in range(1, 4):
-        torch.testing.assert_close(
-            program.run(samples[0], device="reference"), torch.full((4,), 0.5 * turn), atol=0.03, rtol=0
-        )
+        found, wanted = program.run(samples[0], device="reference"), torch.full((4,), 0.5 * turn)
+        torch.testing.assert_close(found, wanted, atol=0.03, rtol=0)
 
 
 def test_control_flow_is_quantised_with_the_rest() -> None:
